@@ -46,7 +46,7 @@ type rooms struct {
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	clients := clients.New(k, appointments.EndLinksTo)
 	staff := staff.New(k)
-	services := services.New(k)
+	services := services.New(k, staff)
 	appointments := appointments.New(k, clients, staff)
 	mails := mails.New(k, services)
 	life := life.New(k, appointments, mails)

@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/staff"
 )
 
 // examples are calls that the tests have recorded, see apptest.CheckExamples.
@@ -21,10 +22,11 @@ var examples []byte
 // Room keeps what can be booked, the settings of online booking, and what the details step asks.
 type Room struct {
 	*app.Kit
+	staff  *staff.Room
 	fields *bus.Table[form.Field]
 }
 
-func New(k *app.Kit) *Room { return &Room{k, newFieldTable(k.Bus)} }
+func New(k *app.Kit, staff *staff.Room) *Room { return &Room{k, staff, newFieldTable(k.Bus)} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
@@ -54,7 +56,7 @@ func (r *Room) Services(set *op.Set) {
 		Use: "What is left out stays. archived false takes an archived service back. Answers with the service."}, r.updateService)
 	op.Add(set, op.Op{ID: "archive-service", Versioned: true, Route: "DELETE /services/{id}", Perm: auth.ManageCRM, App: r.Service, Record: "service",
 		Doc: "Archive a service: it can no longer be booked, its appointments stay.",
-		Use: "update-service with archived false takes it back."}, archiveService)
+		Use: "update-service with archived false takes it back."}, r.archiveService)
 }
 
 // Rules declares the operations on the settings of online booking.

@@ -196,7 +196,10 @@ func (r *Room) createService(ctx context.Context, tx *db.Tx, in newService) (Boo
 	if err := staff.SetSkills(ctx, tx, bookable.ID, bookable.Staff); err != nil {
 		return bookable, err
 	}
-	return bookable, emitService(ctx, tx, bookable, proto.KindServiceCreated)
+	if err := emitService(ctx, tx, bookable, proto.KindServiceCreated); err != nil {
+		return bookable, err
+	}
+	return bookable, r.staff.PublishSkills(ctx, tx, bookable.Staff)
 }
 
 // checkService checks what a service names beside itself: staff and form.
@@ -245,10 +248,10 @@ func (r *Room) updateService(ctx context.Context, tx *db.Tx, in changedService) 
 	if bookable.Archived && !was.Archived {
 		kind = proto.KindServiceArchived
 	}
-	return saveService(ctx, tx, bookable, kind)
+	return r.change(ctx, tx, was, bookable, kind)
 }
 
-func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
+func (r *Room) archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService, error) {
 	s, err := lockService(ctx, tx, in.ID)
 	if err != nil {
 		return s, err
@@ -256,8 +259,28 @@ func archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (BookableService
 	if err := tx.Match(s.version); err != nil || s.Archived {
 		return s, err
 	}
+	was := s
 	s.Archived = true
-	return saveService(ctx, tx, s, proto.KindServiceArchived)
+	return r.change(ctx, tx, was, s, proto.KindServiceArchived)
+}
+
+// change saves a locked service, and publishes the members of whom it is a service now or is none any more.
+func (r *Room) change(ctx context.Context, tx *db.Tx, was, now BookableService, kind string) (BookableService, error) {
+	now, err := saveService(ctx, tx, now, kind)
+	if err != nil {
+		return now, err
+	}
+	before, after := was.doneBy(), now.doneBy()
+	others := slices.DeleteFunc(slices.Concat(before, after), func(user int64) bool { return slices.Contains(before, user) && slices.Contains(after, user) })
+	return now, r.staff.PublishSkills(ctx, tx, others)
+}
+
+// doneBy are the people of whom it is a service: of nobody once it is archived.
+func (s BookableService) doneBy() []int64 {
+	if s.Archived {
+		return nil
+	}
+	return s.Staff
 }
 
 // columns are the values of the table's columns by name.

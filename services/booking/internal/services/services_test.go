@@ -1,6 +1,7 @@
 package services
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -20,10 +21,11 @@ type object = map[string]any
 func open(t *testing.T) (s *apptest.Service, admin, colleague *apptest.Client) {
 	t.Helper()
 	s = apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
-		r := New(k)
+		people := staff.New(k)
+		r := New(k, people)
 		r.Services(set)
 		r.Rules(set)
-		return []app.Room{{Name: "staff", Parts: staff.New(k).Parts()}, {Name: "services", Parts: r.Parts()}}
+		return []app.Room{{Name: "staff", Parts: people.Parts()}, {Name: "services", Parts: r.Parts()}}
 	})
 	admin, colleague = s.As("site_admin"), s.As("staff")
 	return s, admin, colleague
@@ -138,4 +140,45 @@ func TestRemindersAreAListAndTheFirstIsTheOneOfBefore(t *testing.T) {
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update settings set reminder_hours = 1`)
 	require.NoError(t, err)
 	require.Equal(t, []any{1.0}, set(object{}))
+}
+
+func TestAMemberIsPublishedWithTheServicesThatAServiceGivesThem(t *testing.T) {
+	t.Parallel()
+	s, admin, colleague := open(t)
+	users := []int64{admin.UserID, colleague.UserID}
+	made := admin.Post("/services", object{"name": "Intake", "duration_min": 30, "staff": users[:1]}).Is(201).Text("id")
+	versions := map[string]int64{}
+	published := func(user int64) (services []string) {
+		t.Helper()
+		key := fmt.Sprint(user)
+		var newest struct{ Services []string }
+		for _, e := range s.Events(proto.StaffTopic) {
+			if e.GetRecordId() == key && e.GetVersion() > versions[key] {
+				require.Equal(t, []any{proto.KindStaffUpdated, []string{"services"}}, []any{e.GetKind(), e.GetChanged()})
+				require.NoError(t, json.Unmarshal(e.GetData(), &newest))
+				versions[key] = e.GetVersion()
+			}
+		}
+		return newest.Services
+	}
+	does, nothing, silent := []string{made}, []string{}, []string(nil)
+	for _, c := range []struct {
+		about string
+		set   object
+		want  [2][]string
+	}{
+		{"made for one", nil, [2][]string{does, silent}},
+		{"given to another", object{"staff": users[1:]}, [2][]string{nothing, does}},
+		{"called otherwise", object{"name": "First talk"}, [2][]string{silent, silent}},
+		{"archived", object{"archived": true}, [2][]string{silent, nothing}},
+		{"given to both while archived", object{"staff": users}, [2][]string{silent, silent}},
+		{"taken back", object{"archived": false}, [2][]string{does, does}},
+	} {
+		if c.set != nil {
+			admin.Patch("/services/"+made, c.set).Is(200)
+		}
+		require.Equal(t, c.want, [2][]string{published(users[0]), published(users[1])}, c.about)
+	}
+	admin.Delete("/services/"+made, nil).Is(200)
+	require.Equal(t, [2][]string{nothing, nothing}, [2][]string{published(users[0]), published(users[1])}, "archived by its own operation")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -250,14 +251,32 @@ func (r *Room) name(id int64, chosen string) string {
 	return "Former staff member"
 }
 
-// SetSkills replaces who does a service whose row is locked. Who begins or ends has another version then.
+// SetSkills replaces who does a service whose row is locked. Publish who begins or ends, see PublishSkills.
 func SetSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
 	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
 		set removed_at = null, removed_version = null where staff.removed_at is not null`, staff); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `with gone as (delete from skill where service_id = $1 and not user_id = any($2) returning user_id),
-		come as (insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing returning user_id)
-		update staff set version = version + 1 where user_id in (select user_id from gone union all select user_id from come)`, id, staff)
+	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `insert into skill (service_id, user_id) select $1, unnest($2::bigint[]) on conflict do nothing`, id, staff)
 	return err
+}
+
+// PublishSkills publishes members who do other services now, each under its next version.
+func (r *Room) PublishSkills(ctx context.Context, tx *db.Tx, users []int64) error {
+	if len(users) == 0 {
+		return nil
+	}
+	found, err := r.profiles(ctx, tx, `where user_id = any($1) order by user_id for no key update`, users)
+	if err != nil {
+		return fmt.Errorf("read members whose services change: %w", err)
+	}
+	for _, p := range found {
+		if err := p.Emit(ctx, tx, proto.KindStaffUpdated, nil, "services"); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,11 +31,12 @@ type office struct {
 func open(t *testing.T) office {
 	t.Helper()
 	s := apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
-		services := services.New(k)
+		people := staff.New(k)
+		services := services.New(k, people)
 		r := New(k, services)
 		services.Services(set)
 		r.Embedding(set)
-		return []app.Room{{Name: "staff", Parts: staff.New(k).Parts()}, {Name: "services", Parts: services.Parts()}, {Name: "widget", Parts: r.Parts(set.Handler())}}
+		return []app.Room{{Name: "staff", Parts: people.Parts()}, {Name: "services", Parts: services.Parts()}, {Name: "widget", Parts: r.Parts(set.Handler())}}
 	})
 	o := office{Service: s, admin: s.As("site_admin"), staff: s.As("staff")}
 	o.service = o.admin.Post("/services", object{"name": "Intake", "duration_min": 60, "staff": []int64{o.staff.UserID}}).Is(201).Text("id")
