@@ -35,6 +35,29 @@ test("somebody is invited, mailed again, and the invitation is revoked by name",
   await v.end()
 })
 
+test("a revoked invitation hands over what the person has by now", async () => {
+  const name = "Cleo " + unique()
+  const [{ user_id }, heir] = [await desk.person.post("/staff", { name, email: name.replace(" ", ".").toLowerCase() + "@example.com", role: "staff" }), await colleague()]
+  await until("the invited person", async () => (await desk.admin.get("/staff")).items.some((m) => m.user_id === user_id))
+  const service = await desk.admin.post("/services", { name: "Handed " + unique(), duration_min: 60, location_type: "in_person", staff: [user_id, heir.user_id] })
+  const contact = await desk.admin.post("/contacts", { first_name: "Ada", last_name: "Lind " + unique() })
+  const starts_at = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + 9 * 86_400_000).toISOString()
+  const booked = await desk.admin.post("/appointments", { contact: contact.id, service: service.id, staff: user_id, starts_at, outside_hours: true })
+  const v = await member()
+  await open(v, "/people", "Team")
+  await v.page.getByRole("button", { name: `Revoke ${name}` }).click()
+  const dialog = v.page.getByRole("dialog", { name: `Revoke the invitation of ${name}?` })
+  await dialog.locator(".handed").getByText("1", { exact: true }).waitFor()
+  await dialog.getByRole("button", { name: `Revoke for ${name}` }).click()
+  await dialog.locator(".problem").waitFor()
+  await check(v.page, "portal invitation revoke refused")
+  await dialog.getByLabel("Successor").selectOption(String(heir.user_id))
+  await dialog.getByRole("button", { name: `Revoke for ${name}` }).click()
+  await v.page.getByText(`The invitation of ${name} is revoked.`).waitFor()
+  assert.equal((await desk.admin.get("/appointments/" + booked.id)).staff.user_id, heir.user_id)
+  await v.end()
+})
+
 test("a colleague's role, hours and services change where they stand", async () => {
   const c = await colleague()
   const v = await member()

@@ -31,6 +31,7 @@ import (
 // invitation waits for a person to choose a password.
 type invitation struct {
 	ID        uuid.UUID `json:"id" format:"uuid" doc:"The id of the record."`
+	UserID    int64     `json:"user_id" doc:"The user id of the person who was made for it."`
 	Name      string    `json:"name" doc:"The name of the person."`
 	Email     string    `json:"email" doc:"The address that the invitation was sent to."`
 	Role      string    `json:"role" doc:"The name of the role."`
@@ -156,7 +157,7 @@ func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitat
 		invitation
 		Roles []string
 	}
-	rows, err := row.Many[listed](ctx, tx, `select l.id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
+	rows, err := row.Many[listed](ctx, tx, `select l.id, p.id as user_id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
 		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, mailer.Invitation)
 	if err != nil {
 		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)

@@ -6120,6 +6120,11 @@ export interface components {
             name: string;
             /** @description The name of the role. */
             role: string;
+            /**
+             * Format: int64
+             * @description The user id of the person who was made for it.
+             */
+            user_id: number;
         };
         Invited: {
             /** @description A user was made and mailed to choose a password. */

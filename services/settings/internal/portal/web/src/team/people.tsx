@@ -8,7 +8,7 @@ import { inviteStaff } from "@/api/limits"
 import { weekText } from "./hours"
 import { Button } from "@/kit/button"
 import { dateText } from "@/kit/dates"
-import { confirm, Dialog } from "@/kit/dialog"
+import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextField, useForm } from "@/kit/form"
 import { Total, useWalk } from "@/kit/list"
 import { Panel } from "@/kit/panel"
@@ -18,6 +18,7 @@ import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { teamChanged, type Role, staffQuery, type Member } from "./data"
+import { Revoke } from "./remove"
 
 export function People() {
   const query = useQuery(staffQuery)
@@ -85,6 +86,7 @@ function Invitations() {
   const queries = useQueryClient()
   const query = useQuery({ queryKey: ["invitations", "list"], queryFn: async () => (await take(api.GET("/staff/invitations"))).items })
   const [busy, setBusy] = useState("")
+  const [revoking, setRevoking] = useState<Schema<"Invitation">>()
   const run = async (i: Schema<"Invitation">, f: () => Promise<unknown>, said: string) => {
     setBusy(i.id)
     try {
@@ -98,10 +100,6 @@ function Invitations() {
     }
   }
   const again = (i: Schema<"Invitation">) => run(i, () => take(api.POST("/staff", { body: { email: i.email, role: i.role as Role } })), t("team.invited_now", { email: i.email }))
-  const revoke = async (i: Schema<"Invitation">) => {
-    if (await confirm({ title: t("team.revoke_title", { name: i.name }), text: t("team.revoke_text"), action: t("team.revoke_do", { name: i.name }), bad: true }))
-      await run(i, () => api.DELETE("/staff/invitations/{id}", { params: { path: { id: i.id } } }), t("team.revoked", { name: i.name }))
-  }
   if (!query.data || query.data.length === 0) return query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : null
   return (
     <Panel title={t("team.waiting")}>
@@ -111,11 +109,12 @@ function Invitations() {
             <span className="cell-main"><b className="cell-text">{i.name}</b><small className="cell-text">{i.name === i.email ? "" : `${i.email} · `}{tOr("role." + i.role, i.role)} · {t("team.until", { date: dateText(i.expires_at) })}</small></span>
             {me.roles_you_can_give.includes(i.role) && <span className="row">
               <Button small busy={busy === i.id} icon={<RotateCw aria-hidden />} onClick={() => void again(i)}>{t("team.again")}<span className="sr"> {i.name}</span></Button>
-              <Button small icon={<Trash2 aria-hidden />} onClick={() => void revoke(i)}>{t("team.revoke")}<span className="sr"> {i.name}</span></Button>
+              <Button small icon={<Trash2 aria-hidden />} onClick={() => setRevoking(i)}>{t("team.revoke")}<span className="sr"> {i.name}</span></Button>
             </span>}
           </li>
         ))}
       </ul>
+      {revoking && <Revoke i={revoking} onClose={() => setRevoking(undefined)} />}
     </Panel>
   )
 }
