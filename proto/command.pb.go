@@ -495,8 +495,8 @@ func (x *Audit) GetChanges() []byte {
 }
 
 // EmbedInPage asks settings to add a widget to a page of the site, or to a new one. Topic
-// settings.command. Answer: the event page.updated or page.created, whose extra is
-// {"request_id": "…", "created": true|false}. A page that is gone gets no answer.
+// settings.command. Answer: the event page.updated or page.created, whose extra is PageEmbedded. A
+// page that is gone gets no answer but its end.
 type EmbedInPage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Made by the sender, to know the answer by.
@@ -1055,9 +1055,11 @@ func (x *RemovalRefused) GetData() []byte {
 
 // PageEmbedded answers EmbedInPage: extra of page.created and page.updated.
 type PageEmbedded struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RequestId     string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Created       bool                   `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	RequestId string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Created   bool                   `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
+	// Why the page is as it was: page_full. Empty if it shows the widget now.
+	Refused       string `protobuf:"bytes,3,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1104,6 +1106,13 @@ func (x *PageEmbedded) GetCreated() bool {
 		return x.Created
 	}
 	return false
+}
+
+func (x *PageEmbedded) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
 }
 
 // ForgetPerson asks every service to delete its data about an erased person. Topic svc.forget. It contains no personal data:
@@ -1398,11 +1407,12 @@ const file_command_proto_rawDesc = "" +
 	"\x06status\x18\x02 \x01(\x05R\x06status\x12\x12\n" +
 	"\x04code\x18\x03 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12\x12\n" +
-	"\x04data\x18\x05 \x01(\fR\x04data\"G\n" +
+	"\x04data\x18\x05 \x01(\fR\x04data\"a\n" +
 	"\fPageEmbedded\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x18\n" +
-	"\acreated\x18\x02 \x01(\bR\acreated\"W\n" +
+	"\acreated\x18\x02 \x01(\bR\acreated\x12\x18\n" +
+	"\arefused\x18\x03 \x01(\tR\arefused\"W\n" +
 	"\fForgetPerson\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12\x16\n" +
 	"\x06called\x18\x02 \x03(\fR\x06called\x12\x1d\n" +

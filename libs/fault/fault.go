@@ -126,6 +126,11 @@ func SlotTaken(alternatives any) *Fault {
 	return New(http.StatusConflict, "svc_slot_taken", "This time is not free.", "alternatives", alternatives)
 }
 
+// PageFull refuses to put a widget into a page of the site that has no room for it: 409 svc_conflict.
+func PageFull() *Fault {
+	return Conflict("page_full", "The page has no room for it. Choose another page, or shorten this one.")
+}
+
 // VersionMismatch says that the record has changed since the caller saw it: 412 svc_version_mismatch, with the version it has now.
 func VersionMismatch(version int64) *Fault {
 	return New(http.StatusPreconditionFailed, "svc_version_mismatch", "Somebody else has changed this in the meantime. Look at it again.", "version", version)

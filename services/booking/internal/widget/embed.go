@@ -16,6 +16,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
@@ -161,11 +162,17 @@ func (e embedded) RecordID() string { return fmt.Sprint(e.PageID) }
 const settingsAnswersWithin = 8 * time.Second
 
 // embedInPage sends settings, which owns pages, a command, and waits for the page's event. The error is svc_unavailable when
-// it does not come within settingsAnswersWithin; the page may still change afterwards.
+// it does not come within settingsAnswersWithin; the page may still change afterwards. A page that is gone is svc_not_found, one that is full
+// svc_conflict.
 func (r *Room) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
 		return embedded{}, fault.Invalid("page_id", fault.NewProblem("one_of_two", "or new_page_title must be given, and not both", "other", "new_page_title"))
+	}
+	if in.PageID == 0 {
+		if wrong := form.Name(title, 190); !wrong.IsZero() {
+			return embedded{}, fault.Invalid("new_page_title", wrong)
+		}
 	}
 	w := widget{in.Service, in.Staff}
 	request := db.NewID()
@@ -196,7 +203,7 @@ func (r *Room) embedInPage(ctx context.Context, _ *db.DB, in embedInPage) (embed
 	if err != nil {
 		return embedded{}, err
 	}
-	return r.awaitEmbedded(ctx, request)
+	return r.awaitEmbedded(ctx, request, in.PageID)
 }
 
 // embedKey keeps the requests for one page in order.
@@ -207,14 +214,26 @@ func embedKey(page int64, request uuid.UUID) string {
 	return request.String()
 }
 
-func (r *Room) awaitEmbedded(ctx context.Context, request uuid.UUID) (out embedded, err error) {
+// awaitEmbedded waits for what becomes of a page; 0 for a new one.
+func (r *Room) awaitEmbedded(ctx context.Context, request uuid.UUID, page int64) (out embedded, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settingsAnswersWithin)
 	defer cancel()
 	for {
-		err := r.DB.Pool.QueryRow(ctx, `select page_id, status, edit_url, created from embedding where request_id = $1`, request).
-			Scan(&out.PageID, &out.Status, &out.EditURL, &out.Created)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return out, err
+		var there bool
+		var refused string
+		err := r.DB.Pool.QueryRow(ctx, `select e.request_id is not null, coalesce(e.page_id, 0), coalesce(e.status, ''), coalesce(e.edit_url, ''), coalesce(e.created, false),
+			coalesce(e.refused, '') from (select) one left join embedding e on e.request_id = $1
+			where e.request_id is not null or $2::bigint = 0 or exists (select from page where id = $2)`, request, page).
+			Scan(&there, &out.PageID, &out.Status, &out.EditURL, &out.Created, &refused)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return out, fault.NotFound("page")
+		case err != nil && ctx.Err() == nil:
+			return out, fmt.Errorf("look for the answer of settings: %w", err)
+		case err == nil && refused != "":
+			return out, fault.PageFull()
+		case err == nil && there:
+			return out, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -264,7 +283,7 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if _, err := tx.Exec(ctx, `delete from embedding where at < $1`, tx.Now.Add(-keepAnswers)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, at) values ($1::uuid, $2, $3, $4, $5, $6)
-		on conflict do nothing`, x.GetRequestId(), id, p.Status, p.EditURL, x.GetCreated(), tx.Now)
+	_, err = tx.Exec(ctx, `insert into embedding (request_id, page_id, status, edit_url, created, refused, at) values ($1::uuid, $2, $3, $4, $5, $6, $7)
+		on conflict do nothing`, x.GetRequestId(), id, p.Status, p.EditURL, x.GetCreated(), x.GetRefused(), tx.Now)
 	return err
 }

@@ -87,13 +87,16 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 	t.Parallel()
 	o := open(t)
 	o.SendSample("settings.page/page.created", nil)
+	for id := 3; id <= 4; id++ {
+		o.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageCreated, Key: fmt.Sprint(id), Version: 1, Data: object{"id": id, "title": "Page", "status": "publish"}})
+	}
 	o.Settle()
 	// settings answers each command with the page.
 	stop := make(chan struct{})
 	answered := map[string]bool{}
 	go func() {
 		defer close(stop)
-		for len(answered) < 2 && t.Context().Err() == nil {
+		for len(answered) < 4 && t.Context().Err() == nil {
 			for _, e := range o.Events(proto.SettingsCommandTopic) {
 				var c proto.EmbedInPage
 				if e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), &c) != nil || answered[c.GetRequestId()] {
@@ -104,8 +107,15 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 				if created {
 					id = 2
 				}
+				if id == 4 {
+					o.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageDeleted, Key: "4", Version: 5, Data: object{"id": 4}})
+					continue
+				}
 				o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
-					e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created}
+					e.Key, e.Version, e.Extra = fmt.Sprint(id), 5, object{"request_id": c.GetRequestId(), "created": created, "refused": ""}
+					if id == 3 {
+						e.Version, e.State, e.Extra = 1, true, object{"request_id": c.GetRequestId(), "created": false, "refused": "page_full"}
+					}
 					e.Data.(object)["id"], e.Data.(object)["content"] = id, c.GetShortcode()
 				})
 			}
@@ -117,6 +127,8 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 	made := o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book", "publish": true}).Is(200)
 	require.EqualValues(t, 2, made.Field("page_id"))
 	require.Equal(t, true, made.Field("created"))
+	require.Equal(t, "page_full", o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 3}).Fails(409, "svc_conflict").Text("data.reason"))
+	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 4}).Fails(404, "svc_not_found")
 	<-stop
 	o.Travel(2 * time.Hour)
 	o.SendSample("settings.page/page.updated", func(e *apptest.Event) {
@@ -128,6 +140,7 @@ func TestAWidgetIsPutIntoAPageBySettings(t *testing.T) {
 	require.Equal(t, 1, kept, "nobody waits for the answers of before")
 	o.admin.Post("/booking-widget/embed-in-page", object{"service": o.service}).Fails(400, "svc_invalid_param")
 	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 1, "new_page_title": "x"}).Fails(400, "svc_invalid_param")
+	o.admin.Post("/booking-widget/embed-in-page", object{"new_page_title": "Book\nonline"}).Fails(400, "svc_invalid_param")
 	o.admin.Post("/booking-widget/embed-in-page", object{"page_id": 77}).Fails(404, "svc_not_found")
 	o.staff.Post("/booking-widget/embed-in-page", object{"page_id": 1}).Fails(403, "svc_forbidden")
 }

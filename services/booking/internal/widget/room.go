@@ -49,7 +49,7 @@ func (r *Room) Embedding(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "embed-booking-in-page", Route: "POST /booking-widget/embed-in-page", Perm: auth.ManageCRM, App: r.Service, Record: "page",
 		Doc:   "Add the booking widget to a page of the site, or to a new one.",
 		Use:   "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit.",
-		Fails: op.Fails{"svc_not_found": "There is no such page, service or person."}}, r.embedInPage)
+		Fails: op.Fails{"svc_not_found": "There is no such page, service or person.", "svc_conflict page_full": "The page has no room for it."}}, r.embedInPage)
 }
 
 // website is the pages and assets of booking.

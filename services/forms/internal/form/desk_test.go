@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -86,3 +88,19 @@ const (
 	waiting = 15 * time.Second
 	tick    = 10 * time.Millisecond
 )
+
+// asked waits for the next request to put a form into a page.
+func (d *desk) asked() (next *proto.EmbedInPage) {
+	d.t.Helper()
+	until.Holds(d.t, func() bool {
+		for _, e := range d.Events(proto.SettingsCommandTopic) {
+			next = &proto.EmbedInPage{}
+			if e.GetKind() == proto.KindEmbedInPage && protobuf.Unmarshal(e.GetData(), next) == nil && !d.embedded[next.GetRequestId()] {
+				d.embedded[next.GetRequestId()] = true
+				return true
+			}
+		}
+		return false
+	}, waiting, tick)
+	return next
+}

@@ -63,7 +63,8 @@ const (
 )
 
 // embedInPage asks settings, which owns the pages, to add the form to one. It answers with the page as settings publishes it,
-// and with 503 svc_unavailable when that takes longer than pageIsChanged; the page changes all the same.
+// and with 503 svc_unavailable when that takes longer than pageIsChanged; the page changes all the same. A page that is gone is svc_not_found, one
+// that is full svc_conflict.
 func (r *Room) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (embedded, error) {
 	title := strings.TrimSpace(in.NewPageTitle)
 	if (in.PageID == 0) == (title == "") {
@@ -78,12 +79,12 @@ func (r *Room) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (embed
 	if !db.ActorFrom(ctx).Can(auth.ManageCRM) {
 		return embedded{}, fault.Forbidden(auth.ManageCRM)
 	}
+	request := db.NewID().String()
+	answer, done := r.pages.await(request, in.PageID) // before it looks for the page, whose end is seen from here on
+	defer done()
 	if in.PageID != 0 && !r.pageThere(ctx, in.PageID) {
 		return embedded{}, fault.NotFound("page")
 	}
-	request := db.NewID().String()
-	answer, done := r.pages.await(request)
-	defer done()
 	err := d.Do(ctx, func(tx *db.Tx) error {
 		f, err := read(ctx, tx, in.ID)
 		if err != nil {
@@ -105,6 +106,12 @@ func (r *Room) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (embed
 	}
 	select {
 	case p := <-answer:
+		if p.Gone {
+			return embedded{}, fault.NotFound("page")
+		}
+		if p.Embedded.GetRefused() != "" {
+			return embedded{}, fault.PageFull()
+		}
 		return embedded{PageID: p.ID, Status: p.Status, EditURL: p.EditURL, Created: p.Embedded.GetCreated()}, nil
 	case <-time.After(pageIsChanged):
 	case <-ctx.Done():

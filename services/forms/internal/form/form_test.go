@@ -211,25 +211,13 @@ func TestAFormStandsOnPages(t *testing.T) {
 		d.addPage(proto.KindPageCreated, 7, "publish")
 		// Settings, as far as this goes: it answers each command with the page.
 		answer := func(created bool, id int64) {
-			answered := map[string]bool{}
-			until.Holds(t, func() bool {
-				for _, e := range d.Events(proto.SettingsCommandTopic) {
-					c := &proto.EmbedInPage{}
-					if answered[e.GetId()] || e.GetKind() != proto.KindEmbedInPage || protobuf.Unmarshal(e.GetData(), c) != nil || d.embedded[c.GetRequestId()] {
-						continue
-					}
-					d.embedded[c.GetRequestId()] = true
-					status := "publish"
-					if created {
-						status = "draft"
-					}
-					d.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageUpdated, Key: fmt.Sprint(id), Version: 50, Extra: m{"request_id": c.GetRequestId(), "created": created},
-						Data: m{"id": id, "title": "Page", "slug": "page", "status": status, "content": c.GetShortcode(), "url": "http://localhost:8080/page",
-							"edit_url": "http://localhost:8080/team/pages/" + fmt.Sprint(id)}})
-					return true
-				}
-				return false
-			}, waiting, tick)
+			c, status := d.asked(), "publish"
+			if created {
+				status = "draft"
+			}
+			d.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageUpdated, Key: fmt.Sprint(id), Version: 50, Extra: m{"request_id": c.GetRequestId(), "created": created},
+				Data: m{"id": id, "title": "Page", "slug": "page", "status": status, "content": c.GetShortcode(), "url": "http://localhost:8080/page",
+					"edit_url": "http://localhost:8080/team/pages/" + fmt.Sprint(id)}})
 		}
 		for _, c := range []struct {
 			body    m
@@ -243,6 +231,26 @@ func TestAFormStandsOnPages(t *testing.T) {
 			require.Equal(t, []any{float64(c.id), c.created}, []any{a.Field("page_id"), a.Field("created")})
 			require.Contains(t, a.Text("edit_url"), "/team/pages/")
 		}
+		t.Run("a page that is full or deleted meanwhile is refused at once", func(t *testing.T) {
+			d.addPage(proto.KindPageCreated, 9, "publish")
+			for _, c := range []struct {
+				status int
+				code   string
+				event  apptest.Event
+			}{
+				{409, "svc_conflict", apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageUpdated, Key: "7", Version: 50, State: true, Data: m{"id": 7, "status": "publish"}}},
+				{404, "svc_not_found", apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageDeleted, Key: "9", Version: 60, Data: m{"id": 9}}},
+			} {
+				id, _ := strconv.Atoi(c.event.Key)
+				embedded := apptest.Aside(t, func() *apptest.Answer { return d.admin.Post("/forms/"+d.form+"/embed-in-page", m{"page_id": id}) })
+				asked := d.asked()
+				if c.status == 409 {
+					c.event.Extra = m{"request_id": asked.GetRequestId(), "created": false, "refused": "page_full"}
+				}
+				d.Send(c.event)
+				embedded().Fails(c.status, c.code)
+			}
+		})
 		for _, body := range []m{{}, {"page_id": 7, "new_page_title": "x"}, {"new_page_title": " "}} {
 			d.admin.Post("/forms/"+d.form+"/embed-in-page", body).Fails(400, "svc_invalid_param")
 		}

@@ -48,8 +48,9 @@ func (r *Room) Forms(set *op.Set) {
 		Doc: "Get what shows the form on a page of this site, or on any other site.",
 		Use: "Answers with a shortcode for pages of this site and a snippet for others. get-form names the pages that show it now."}, r.embed)
 	op.AddOutside(set, op.Op{ID: "embed-in-page", Route: "POST /forms/{id}/embed-in-page", Perm: auth.ManageForms, App: AppID, Also: 201, Record: "form",
-		Doc: "Add the form to a page of this site, or to a new draft.",
-		Use: "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit."}, r.embedInPage)
+		Doc:   "Add the form to a page of this site, or to a new draft.",
+		Use:   "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit.",
+		Fails: op.Fails{"svc_not_found": "There is no such form or page.", "svc_conflict page_full": "The page has no room for it."}}, r.embedInPage)
 }
 
 // ForVisitors declares what a form on a page calls before it is sent.

@@ -28,11 +28,24 @@ type pageTable struct {
 	*bus.Table[page]
 
 	mu      sync.Mutex
-	waiting map[string]chan page // by request
+	waiting map[string]waiter // by request
+}
+
+// waiter waits for what becomes of a page; 0 for a new one.
+type waiter struct {
+	page   int64
+	answer chan page
+}
+
+func (w waiter) get(p page) {
+	select {
+	case w.answer <- p:
+	default: // it is answered already
+	}
 }
 
 func newPageTable(b *bus.Bus) *pageTable {
-	t := &pageTable{waiting: map[string]chan page{}}
+	t := &pageTable{waiting: map[string]waiter{}}
 	t.Table = bus.NewTable(b, proto.PageTopic, func(_ string, value []byte) (page, int64, error) {
 		var p struct {
 			ID                 int64
@@ -58,29 +71,33 @@ func newPageTable(b *bus.Bus) *pageTable {
 	return t
 }
 
-// await registers a request. The channel receives the page that answers it. Call done to stop waiting.
-func (t *pageTable) await(request string) (answer <-chan page, done func()) {
+// await registers a request about a page, 0 for a new one. The channel receives the page that answers it, or the page that is gone. Call done
+// to stop waiting.
+func (t *pageTable) await(request string, id int64) (answer <-chan page, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := make(chan page, 1)
-	t.waiting[request] = c
-	return c, func() {
+	w := waiter{id, make(chan page, 1)}
+	t.waiting[request] = w
+	return w.answer, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.waiting, request)
 	}
 }
 
-func (t *pageTable) answer(_ string, p page, gone bool) {
+func (t *pageTable) answer(key string, p page, gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.waiting[p.Embedded.GetRequestId()]
-	if gone || c == nil {
+	if gone || p.Gone {
+		for _, w := range t.waiting {
+			if keyOf(w.page) == key {
+				w.get(page{ID: w.page, Gone: true})
+			}
+		}
 		return
 	}
-	select {
-	case c <- p:
-	default: // it is answered already
+	if w, ok := t.waiting[p.Embedded.GetRequestId()]; ok {
+		w.get(p)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // onEmbed appends a shortcode to a page, or makes a page of it. The page's event answers the sender, who has checked the
-// title and that the page exists; a page that was deleted since, or is full, gets no answer.
+// title; a page that is full is published as it is, with the refusal. Of a page that was deleted the sender sees the end.
 func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, _ bus.Event, in *proto.EmbedInPage) error {
 	if in.GetPageId() == 0 {
 		// The sender can correct nothing any more: a title is made to fit instead of refused.
@@ -33,14 +33,18 @@ func (r *Room) onEmbed(ctx context.Context, tx *db.Tx, _ bus.Event, in *proto.Em
 	if err != nil {
 		return row.UnlessRefused(err)
 	}
-	p.Content = strings.TrimRight(p.Content, "\n")
-	if p.Content != "" {
-		p.Content += "\n\n"
+	content := strings.TrimRight(p.Content, "\n")
+	if content != "" {
+		content += "\n\n"
 	}
-	p.Content += in.GetShortcode()
-	if utf8.RuneCountInString(p.Content) > longestContent {
-		return nil // as with a page that was deleted: nobody could save the page any more
+	content += in.GetShortcode()
+	if utf8.RuneCountInString(content) > longestContent {
+		// Nobody could save the page any more.
+		e := r.event(proto.KindPageUpdated, p)
+		e.State, e.Extra = true, &proto.PageEmbedded{RequestId: in.GetRequestId(), Refused: "page_full"}
+		return tx.Emit(ctx, e)
 	}
+	p.Content = content
 	_, err = r.save(ctx, tx, p, []string{"content"}, &proto.PageEmbedded{RequestId: in.GetRequestId()})
 	return err
 }

@@ -42,5 +42,6 @@ func TestAWidgetIsPutIntoAPageForAnotherService(t *testing.T) {
 			answers = append(answers, e.GetKind()+" "+string(e.GetExtra()))
 		}
 	}
-	require.ElementsMatch(t, []string{proto.KindPageUpdated + ` {"request_id":"one","created":false}`, proto.KindPageCreated + ` {"request_id":"two","created":true}`}, answers)
+	require.ElementsMatch(t, []string{proto.KindPageUpdated + ` {"request_id":"one","created":false,"refused":""}`, proto.KindPageCreated + ` {"request_id":"two","created":true,"refused":""}`,
+		proto.KindPageUpdated + ` {"request_id":"full","created":false,"refused":"page_full"}`}, answers)
 }
