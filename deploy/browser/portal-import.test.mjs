@@ -4,6 +4,7 @@ import { test } from "node:test"
 import { check } from "./browser.mjs"
 import { until } from "./system.mjs"
 import { checkScreens, desk, member, open, team, unique } from "./team.mjs"
+import { workbook } from "./xlsx.mjs"
 
 const choose = (v, name, content) => v.page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(content) })
 const upload = (name, csv) => desk.admin.post("/imports", { file_name: name, csv })
@@ -23,6 +24,13 @@ test("a file is mapped, imported and found again by its tag, and the rows that f
   await v.page.getByRole("button", { name: "The names are right" }).click()
   await v.page.getByRole("heading", { name: `people-${u}.csv`, level: 1 }).waitFor()
   await v.page.getByText("3 of 5 recognised").waitFor()
+  const values = (name) => v.page.getByRole("listitem").filter({ has: v.page.getByLabel(`${name} goes to`) })
+  await values("E-mail").getByText("Row left out: Enter an email address such as name@example.com.").waitFor()
+  await values("Shoe").getByText("40", { exact: true }).waitFor()
+  await v.page.getByLabel("Shoe goes to").selectOption({ label: "Status" })
+  await values("Shoe").getByText("Left out: None of the choices, such as: lead, customer, inactive.").first().waitFor()
+  await check(v.page, "portal import values")
+  await v.page.getByLabel("Shoe goes to").selectOption("")
   await v.page.getByRole("cell", { name: "Zoë" }).waitFor()
   await check(v.page, "portal import mapping")
   for (const name of ["Voornaam", "Achternaam", "E-mail"]) await v.page.getByLabel(`${name} goes to`).selectOption("")
@@ -50,6 +58,53 @@ test("a file is mapped, imported and found again by its tag, and the rows that f
   await v.page.getByRole("link", { name: "Zoë Peeters" }).waitFor()
   await v.page.getByRole("link", { name: "An Maes" }).waitFor()
   assert.equal((await desk.admin.get(`/contacts?search=zoe-${u}`)).items[0].source, "Zo")
+  await v.end()
+})
+
+test("a workbook is tried, imported, corrected in place and undone; the row with the names is a choice, and cards are a file", async () => {
+  const u = unique()
+  const v = await member()
+  await open(v, "/import", "Import contacts")
+  await v.page.getByLabel("Choose a file").setInputFiles({ name: `cards-${u}.vcf`, mimeType: "text/vcard", buffer: Buffer.from(`BEGIN:VCARD\r\nVERSION:3.0\r\nN:Maes;Ann;;;\r\nFN:Ann Maes\r\nEMAIL:card-${u}@example.com\r\nEND:VCARD\r\n`) })
+  await v.page.getByRole("heading", { name: `cards-${u}.vcf`, level: 1 }).waitFor()
+  await v.page.getByRole("button", { name: "Import 1 row" }).waitFor()
+  await v.page.getByRole("link", { name: "Import contacts" }).first().click()
+  await v.page.getByLabel("Choose a file").setInputFiles({ name: `sheet-${u}.xlsx`, mimeType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", buffer: workbook([
+    ["Members"], ["Who", "Where"], ["Zoë", `zoe-${u}@example.com`], ["Bram", "nowhere"], ["An", `an-${u}@example.com`],
+  ]) })
+  await v.page.getByRole("heading", { name: `sheet-${u}.xlsx`, level: 1 }).waitFor()
+  await v.page.getByLabel("Names of the columns").selectOption({ label: "Row 2" })
+  await v.page.getByLabel("Who goes to").selectOption({ label: "First name" })
+  await v.page.getByLabel("Where goes to").selectOption({ label: "Email address" })
+  const found = async () => (await desk.admin.get(`/contacts?search=${u}@example.com`)).total
+  await v.page.getByRole("button", { name: "Try it first" }).click()
+  await v.page.getByRole("heading", { name: "This would happen; nothing was changed" }).waitFor()
+  await v.page.getByRole("heading", { name: "1 row was not imported" }).waitFor()
+  await check(v.page, "portal import tried")
+  assert.equal(await found(), 0)
+  await v.page.getByRole("button", { name: "Import 3 rows" }).click()
+  await v.page.getByRole("heading", { name: "The import is done" }).waitFor()
+  assert.equal(await found(), 2)
+  const first = new URL(v.page.url()).pathname
+  await v.page.getByRole("button", { name: "Correct them here" }).click()
+  await v.page.getByLabel("Row 4, Where").fill(`bram-${u}@example.com`)
+  await check(v.page, "portal import repair")
+  await v.page.getByRole("button", { name: "Import 1 row" }).click()
+  await v.page.getByRole("button", { name: "Try it first" }).waitFor()
+  await v.page.getByRole("button", { name: "Import 1 row" }).click()
+  await v.page.getByRole("heading", { name: "The import is done" }).waitFor()
+  assert.equal(await found(), 3)
+  // What somebody touched since stays when the import is undone.
+  const zoe = (await desk.admin.get(`/contacts?search=zoe-${u}`)).items[0]
+  await desk.admin.post(`/contacts/${zoe.id}/notes`, { body: "Called" })
+  await v.page.goto(desk.gateway + first)
+  await v.page.getByRole("button", { name: "Undo the import" }).click()
+  await v.page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click()
+  await v.page.getByRole("heading", { name: "The import was undone" }).waitFor()
+  await check(v.page, "portal import undone")
+  const kept = await v.page.getByRole("link", { name: "Which and why" }).getAttribute("href")
+  assert.match(await (await fetch(new URL(kept, desk.gateway), { headers: desk.person.headers })).text(), new RegExp(`zoe-${u}|Zoë`))
+  assert.equal(await found(), 2)
   await v.end()
 })
 
