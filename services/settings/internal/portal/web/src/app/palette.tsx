@@ -1,12 +1,13 @@
 // Ctrl-K: words find people, organizations, appointments, forms and screens. Each folder adds its sources in palette.ts.
 import { useQueries } from "@tanstack/react-query"
 import { Search } from "lucide-react"
-import { useDeferredValue, useEffect, useId, useRef, useState } from "react"
+import { useDeferredValue, useEffect, useRef, useState } from "react"
 import { bookingSources } from "@/booking/palette"
 import { contactSources } from "@/contacts/palette"
 import { formSources } from "@/forms/palette"
 import { teamSources } from "@/team/palette"
 import { webhookSources } from "@/webhooks/palette"
+import { useCombobox } from "@/kit/combobox"
 import { isOpen, usePlaces, type Hit } from "@/kit/place"
 import { plain } from "@/kit/plain"
 import { t } from "@/kit/text"
@@ -15,8 +16,6 @@ const sources = [...contactSources, ...bookingSources, ...formSources, ...webhoo
 
 export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: (to: string, params?: Record<string, string>) => void }) {
   const [words, setWords] = useState("")
-  const [at, setAt] = useState(0)
-  const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const asked = useDeferredValue(words.trim())
   useEffect(() => {
@@ -49,45 +48,28 @@ export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: 
   const groups = (first ? [listed, ...records] : [...records, listed]).filter((g) => g.hits.length > 0)
   const hits = groups.flatMap((g) => g.hits)
   const busy = asked.length >= 2 && found.some((f) => f.isFetching)
-  const chosen = Math.min(at, Math.max(0, hits.length - 1))
   const go = (h: Hit | undefined) => h && onGo(h.to, h.params)
-  const press = (e: React.KeyboardEvent) => {
-    const move = { ArrowDown: 1, ArrowUp: -1 }[e.key]
-    if (move && hits.length > 0) {
-      e.preventDefault()
-      const next = (chosen + move + hits.length) % hits.length
-      setAt(next)
-      document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" })
-    } else if (e.key === "Enter") {
-      e.preventDefault()
-      go(hits[chosen])
-    }
-  }
+  const box = useCombobox(hits.length, (at) => go(hits[at]), { open: true })
   let n = -1
   return (
     <dialog ref={dialog} className="palette" aria-label={t("palette.open")} onClose={onClose} onMouseDown={(e) => e.target === dialog.current && onClose()}>
       <div className="palette-card">
         <div className="palette-input">
           <Search aria-hidden />
-          <input role="combobox" aria-expanded aria-controls={`${id}-list`} aria-activedescendant={hits.length > 0 ? `${id}-${chosen}` : undefined} aria-label={t("palette.open")}
-            placeholder={t("palette.hint")} value={words} maxLength={100} autoFocus autoComplete="off" spellCheck={false}
-            onChange={(e) => (setWords(e.target.value), setAt(0))} onKeyDown={press} />
+          <input {...box.input} aria-label={t("palette.open")} placeholder={t("palette.hint")} value={words} maxLength={100} autoFocus onChange={(e) => (setWords(e.target.value), box.begin())} />
           <kbd>Esc</kbd>
         </div>
-        <div className="palette-list" id={`${id}-list`} role="listbox" aria-label={t("palette.found")}>
+        <div className="palette-list" {...box.list} aria-label={t("palette.found")}>
           {groups.map((g) => (
             <div key={g.label} role="group" aria-label={g.label}>
               <div className="palette-title" aria-hidden>{g.label}</div>
-              {g.hits.map((h) => {
-                const i = ++n
-                return (
-                  <div key={h.id} id={`${id}-${i}`} role="option" aria-selected={i === chosen} className="palette-hit" onMouseMove={() => setAt(i)} onClick={() => go(h)}>
-                    <h.icon aria-hidden />
-                    <span className="palette-name">{h.title}</span>
-                    {h.detail && <span className="palette-detail">{h.detail}</span>}
-                  </div>
-                )
-              })}
+              {g.hits.map((h) => (
+                <div key={h.id} {...box.option(++n)} className="palette-hit">
+                  <h.icon aria-hidden />
+                  <span className="palette-name">{h.title}</span>
+                  {h.detail && <span className="palette-detail">{h.detail}</span>}
+                </div>
+              ))}
             </div>
           ))}
         </div>

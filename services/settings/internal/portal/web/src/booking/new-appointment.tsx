@@ -9,6 +9,7 @@ import { api, take, type Schema } from "@/api/client"
 import { asFault, type Fault } from "@/api/fault"
 import { bookAppointment, createContact } from "@/api/limits"
 import { Button } from "@/kit/button"
+import { useCombobox } from "@/kit/combobox"
 import { dayLongText, dayText, durationText, timeRange, timeText } from "@/kit/dates"
 import { momentOf, sameMoment } from "@/kit/wall"
 import { Form, text, TextField, useForm } from "@/kit/form"
@@ -206,10 +207,8 @@ function Step({ n, title, done, onChange, children }: { n: number; title: string
 /** Finds a contact by parts of name, address or number; who is not there is made on the spot. */
 function FindClient({ onPick }: { onPick: (c: Client) => void }) {
   const [words, setWords] = useState("")
-  const [at, setAt] = useState(0)
   const [making, setMaking] = useState(false)
   const eager = useRef(false)
-  const id = useId()
   const asked = words.trim()
   const found = useQuery({
     queryKey: ["contacts", "find", asked],
@@ -223,7 +222,11 @@ function FindClient({ onPick }: { onPick: (c: Client) => void }) {
   const hits = (asked.length >= 2 && found.data) || []
   const mayMake = can("svc_edit_contacts") && asked.length >= 2
   const count = hits.length + (mayMake ? 1 : 0)
-  const choose = (i: number) => (i < hits.length ? onPick(hits[i]!) : mayMake && setMaking(true))
+  const box = useCombobox(count, (i) => {
+    if (asked.length >= 2 && !found.data) eager.current = true
+    else if (hits[i]) onPick(hits[i])
+    else if (mayMake) setMaking(true)
+  })
   useEffect(() => {
     // Enter that came before the answer: one hit is the client.
     if (!eager.current || !found.data) return
@@ -233,27 +236,16 @@ function FindClient({ onPick }: { onPick: (c: Client) => void }) {
   if (making) return <MakeClient words={asked} onPick={onPick} onClose={() => setMaking(false)} />
   return (
     <div className="finder">
-      <input className="input" role="combobox" aria-expanded={count > 0} aria-controls={`${id}-list`} aria-activedescendant={count > 0 ? `${id}-${at}` : undefined} aria-label={t("booking.find_client")}
-        placeholder={t("booking.find_client")} value={words} maxLength={100} autoComplete="off" spellCheck={false} autoFocus onChange={(e) => (setWords(e.target.value), setAt(0), (eager.current = false))}
-        onKeyDown={(e) => {
-          const move = { ArrowDown: 1, ArrowUp: -1 }[e.key]
-          if (move && count > 0) {
-            e.preventDefault()
-            setAt((at + move + count) % count)
-          } else if (e.key === "Enter" && asked.length >= 2) {
-            e.preventDefault()
-            if (found.data) choose(at)
-            else eager.current = true
-          }
-        }} />
-      <div className="finder-list" id={`${id}-list`} role="listbox" aria-label={t("booking.client")} hidden={count === 0}>
+      <input className="input" {...box.input} aria-label={t("booking.find_client")} placeholder={t("booking.find_client")} value={words} maxLength={100} autoFocus
+        onChange={(e) => (setWords(e.target.value), box.begin(), (eager.current = false))} />
+      <div className="finder-list" {...box.list} aria-label={t("booking.client")} hidden={count === 0}>
         {hits.map((c, i) => (
-          <div key={c.id} id={`${id}-${i}`} role="option" aria-selected={i === at} className="palette-hit" onMouseMove={() => setAt(i)} onClick={() => onPick(c)}>
+          <div key={c.id} {...box.option(i)} className="palette-hit">
             <span className="avatar" aria-hidden>{initials(c.name)}</span><span className="palette-name">{c.name}</span><span className="palette-detail">{c.phone || c.email}</span>
           </div>
         ))}
         {mayMake && (
-          <div id={`${id}-${hits.length}`} role="option" aria-selected={at === hits.length} className="palette-hit" onMouseMove={() => setAt(hits.length)} onClick={() => setMaking(true)}>
+          <div {...box.option(hits.length)} className="palette-hit">
             <UserRoundPlus aria-hidden /><span className="palette-name">{t("booking.new_client", { words: asked })}</span>
           </div>
         )}

@@ -1,10 +1,10 @@
-// A field that finds a record while somebody types, such as a contact. React Aria's combobox: load it with a screen, not with
+// A field that finds a record while somebody types, such as a contact. Its list stands in React Aria's popover: load it with a screen, not with
 // the shell.
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { CircleAlert } from "lucide-react"
-import { useDeferredValue, useState } from "react"
-import { ComboBox, Input, Label, ListBox, ListBoxItem } from "react-aria-components"
-import { Aria, Popover } from "./popover"
+import { useDeferredValue, useId, useRef, useState } from "react"
+import { useCombobox } from "./combobox"
+import { Popover } from "./popover"
 import { why } from "./problem"
 import { t } from "./text"
 import { useProblem } from "./form"
@@ -24,11 +24,14 @@ export function Picker({ name, label, source, find, value, onChange, autoFocus, 
   placeholder?: string
   /**
    * Stands among the filters of a list: the label is in the field, as with Choice of kit/list. It opens when somebody types, not with
-   * the focus: while it is open, the list beside it is hidden from screen readers.
+   * the focus.
    */
   filter?: boolean
 }) {
   const [words, setWords] = useState(value?.name ?? "")
+  const [open, setOpen] = useState(false)
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
   const asked = useDeferredValue(words === value?.name ? "" : words.trim())
   const problem = useProblem(name)
   const found = useQuery({
@@ -41,26 +44,39 @@ export function Picker({ name, label, source, find, value, onChange, autoFocus, 
     staleTime: 30_000,
   })
   const items = found.data ?? []
+  const box = useCombobox(items.length, (i) => {
+    const c = items[i]
+    if (!c) return
+    setWords(c.name)
+    onChange(c)
+    setOpen(false)
+  }, { open, show: setOpen })
+  const none = items.length === 0 ? (found.isFetching ? t("loading") : t("list.nothing")) : undefined
   return (
-    <Aria><ComboBox className={filter ? "field picker--filter" : "field"} inputValue={words} onInputChange={(w) => (setWords(w), w !== value?.name && onChange(null))} value={value?.id ?? null} items={items} menuTrigger={filter ? "input" : "focus"}
-      onChange={(id) => {
-        const c = items.find((x) => x.id === id) ?? null
-        if (c) setWords(c.name), onChange(c)
-      }} allowsEmptyCollection isInvalid={problem !== undefined} onBlur={() => !value && setWords("")}>
-      <Label className={filter ? "sr" : "label"}>{label}</Label>
-      <Input className="input" autoFocus={autoFocus} placeholder={placeholder ?? (filter ? label : t("picker.hint"))} />
+    <div className={filter ? "field picker--filter" : "field"}>
+      <label className={filter ? "sr" : "label"} htmlFor={id}>{label}</label>
+      <input ref={input} id={id} className="input" {...box.input} value={words} autoFocus={autoFocus} placeholder={placeholder ?? (filter ? label : t("picker.hint"))} aria-invalid={problem ? true : undefined} aria-describedby={problem && `${id}-problem`}
+        onChange={(e) => {
+          setWords(e.target.value)
+          setOpen(true)
+          box.begin()
+          if (e.target.value !== value?.name) onChange(null)
+        }}
+        onFocus={() => !filter && setOpen(true)} onBlur={() => (setOpen(false), !value && setWords(""))} />
       <input type="hidden" name={name} value={value?.id ?? ""} />
-      {problem && <p className="problem"><CircleAlert aria-hidden />{why(problem)}</p>}
-      <Popover className="popover picker-list">
-        <ListBox<Choice> className="picker-box" renderEmptyState={() => <p className="picker-none soft">{found.isFetching ? t("loading") : t("list.nothing")}</p>}>
-          {(c) => (
-            <ListBoxItem id={c.id} textValue={c.name} className="menu-item picker-item">
+      {problem && <p className="problem" id={`${id}-problem`}><CircleAlert aria-hidden />{why(problem)}</p>}
+      <span className="sr" role="status">{open ? (none ?? t("palette.count", { n: items.length })) : ""}</span>
+      <Popover className="popover picker-list" triggerRef={input} isOpen={open} isNonModal placement="bottom start">
+        <div className="picker-box" {...box.list} aria-label={label}>
+          {items.map((c, i) => (
+            <div key={c.id} {...box.option(i)} className="menu-item picker-item">
               <span className="palette-name">{c.name}</span>
               {c.detail && <span className="palette-detail">{c.detail}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
+            </div>
+          ))}
+        </div>
+        {none && <p className="picker-none soft" aria-hidden>{none}</p>}
       </Popover>
-    </ComboBox></Aria>
+    </div>
   )
 }
