@@ -1,5 +1,11 @@
 package web
 
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
 // Place is a business as schema.org's LocalBusiness.
 type Place struct {
 	Context   string  `json:"@context,omitempty"`
@@ -10,6 +16,8 @@ type Place struct {
 	Email     string  `json:"email,omitempty"`
 	Image     string  `json:"image,omitempty"`
 	Address   *postal `json:"address,omitempty"`
+	// Hours are when somebody is there.
+	Hours []opening `json:"openingHoursSpecification,omitempty"`
 	// Offers are what can be booked.
 	Offers []Offer `json:"makesOffer,omitempty"`
 	// Action is how to book it.
@@ -23,6 +31,24 @@ type postal struct {
 	Code     string `json:"postalCode,omitempty"`
 	Locality string `json:"addressLocality,omitempty"`
 	Country  string `json:"addressCountry,omitempty"`
+}
+
+// opening is a part of a weekday in which a business is open.
+type opening struct {
+	Type   string `json:"@type"`
+	Day    string `json:"dayOfWeek"`
+	Opens  string `json:"opens"`
+	Closes string `json:"closes"`
+}
+
+// Openings are weekly hours by ISO weekday, 1 (Monday) to 7 (Sunday), as schema.org's OpeningHoursSpecification.
+func Openings(week map[string][][2]string) (all []opening) {
+	for day := 1; day <= 7; day++ {
+		for _, block := range week[strconv.Itoa(day)] {
+			all = append(all, opening{"OpeningHoursSpecification", time.Weekday(day % 7).String(), block[0], strings.Replace(block[1], "24:00", "23:59", 1)})
+		}
+	}
+	return all
 }
 
 // Offer is a service with its price.

@@ -187,6 +187,7 @@ func TestAPageForEverybodySaysWhatItIsToThoseWhoDoNotReadIt(t *testing.T) {
 	documents := map[string]string{"general": `{"business":{"name":"Salon </script>","phone":"+3291234567","email":"hello@example.com","address_line":"Lindelaan 1","postal_code":"9000","city":"Gent"},"country":"BE"}`}
 	u := New("test", site(t, documents), fstest.MapFS{"page/hello.html": {Data: []byte(`{{define "main"}}Hello{{end}}`)}})
 	place := u.Place()
+	place.Hours = Openings(map[string][][2]string{"7": {{"20:00", "24:00"}}, "1": {{"09:00", "12:00"}, {"13:00", "17:30"}}})
 	place.Action = &Action{"ReserveAction", "http://localhost:8080/team/book"}
 	w := httptest.NewRecorder()
 	u.Render(w, httptest.NewRequest("GET", "/x", nil), 200, "hello", Page{Title: "Hello", Canonical: "http://localhost:8080/x", Description: `Say "hello"`, About: place,
@@ -203,6 +204,10 @@ func TestAPageForEverybodySaysWhatItIsToThoseWhoDoNotReadIt(t *testing.T) {
 	require.Equal(t, "LocalBusiness", about["@type"])
 	require.Equal(t, "Salon </script>", about["name"])
 	require.Equal(t, map[string]any{"@type": "PostalAddress", "streetAddress": "Lindelaan 1", "postalCode": "9000", "addressLocality": "Gent", "addressCountry": "BE"}, about["address"])
+	hours := func(day, opens, closes string) any {
+		return map[string]any{"@type": "OpeningHoursSpecification", "dayOfWeek": day, "opens": opens, "closes": closes}
+	}
+	require.Equal(t, []any{hours("Monday", "09:00", "12:00"), hours("Monday", "13:00", "17:30"), hours("Sunday", "20:00", "23:59")}, about["openingHoursSpecification"])
 	require.Equal(t, map[string]any{"@type": "ReserveAction", "target": "http://localhost:8080/team/book"}, about["potentialAction"])
 
 	w = httptest.NewRecorder()

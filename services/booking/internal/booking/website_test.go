@@ -143,7 +143,7 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 	})
 	t.Run("a visitor books moves and cancels without script", func(t *testing.T) {
 		b := b.again(t)
-		start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake")
+		start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake", `"openingHoursSpecification":[{"@type":"OpeningHoursSpecification","dayOfWeek":"Monday"`)
 		require.Empty(t, start.header.Get("Set-Cookie"))
 		details := b.get(start.link("at=")).is(200).says("Your details", "First name", "Book")
 		b.Travel(4 * time.Second)

@@ -111,6 +111,14 @@ func (w Week) Strings() map[string][][2]string {
 }
 
 // MarshalJSON writes the shape of Strings.
+// With is the hours of w and of o together.
+func (w Week) With(o Week) Week {
+	for day := range w {
+		w[day] = merge(slices.Concat(w[day], o[day]))
+	}
+	return w
+}
+
 func (w Week) MarshalJSON() ([]byte, error) { return json.Marshal(w.Strings()) }
 
 // UnmarshalJSON reads what ParseWeek takes.

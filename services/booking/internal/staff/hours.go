@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -18,6 +19,23 @@ import (
 // Hours are weekly hours keyed by ISO weekday, 1 (Monday) to 7 (Sunday), each a list of [start, end] blocks
 // written HH:MM.
 type Hours map[string][][2]string
+
+// Open are the hours in which somebody works who does a service that visitors book.
+func Open(ctx context.Context, tx *db.Tx) (week slots.Week, err error) {
+	rows, err := tx.Query(ctx, `select hours from staff where removed_at is null and exists (
+		select from skill join service s on s.id = service_id where skill.user_id = staff.user_id and s.bookable_online and not s.archived)`)
+	if err != nil {
+		return week, err
+	}
+	var hours []byte
+	_, err = pgx.ForEachRow(rows, []any{&hours}, func() error {
+		var of slots.Week
+		err := json.Unmarshal(hours, &of)
+		week = week.With(of)
+		return err
+	})
+	return week, err
+}
 
 // weekly are somebody's hours as an answer, under the version of the member.
 type weekly struct {

@@ -13,6 +13,8 @@ import (
 	ui "frontdesk/libs/web"
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/services"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
 	"frontdesk/services/booking/internal/widget/web"
 )
 
@@ -59,6 +61,13 @@ func (r *Room) website(api http.Handler) http.Handler {
 		Now:    r.DB.Now,
 		Key:    r.Keys.For("manage page"),
 		Fields: r.services.CustomFields,
+		Open: func(ctx context.Context) (week slots.Week, err error) {
+			err = r.DB.Read(ctx, func(tx *db.Tx) error {
+				week, err = staff.Open(ctx, tx)
+				return err
+			})
+			return week, err
+		},
 		Rules: func(ctx context.Context) (rules web.Rules, err error) {
 			err = r.DB.Read(ctx, func(tx *db.Tx) error {
 				settings, err := services.ReadSettings(ctx, tx)

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -313,13 +315,18 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, b *bo
 		}
 	}
 	page.Description = t.T("description", "business", p.Business().Name)
-	page.About = p.about(b.All, page.Canonical)
+	page.About = p.about(r.Context(), b.All, page.Canonical)
 	p.Render(w, r, status, "book", page)
 }
 
 // about is the business with what can be booked, for machines.
-func (p *pages) about(all services, address string) web.Place {
+func (p *pages) about(ctx context.Context, all services, address string) web.Place {
 	place := p.Place()
+	if week, err := p.desk.Open(ctx); err != nil {
+		slog.WarnContext(ctx, "a page goes without the hours of the business", "error", err)
+	} else {
+		place.Hours = web.Openings(week.Strings())
+	}
 	place.Action = &web.Action{Type: "ReserveAction", Target: address}
 	for _, s := range all.Items {
 		o := web.Offer{Type: "Offer", Service: web.Service{Type: "Service", Name: s.Name, Description: s.Description}}

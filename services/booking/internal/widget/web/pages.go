@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/form"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
+	"frontdesk/services/booking/internal/slots"
 )
 
 //go:embed all:page text all:dist
@@ -37,6 +38,8 @@ type Desk struct {
 	Key []byte
 	// Rules are those for changes by clients.
 	Rules func(ctx context.Context) (Rules, error)
+	// Open are the hours of the business.
+	Open func(ctx context.Context) (slots.Week, error)
 	// Fields are the custom fields of now.
 	Fields func() form.Fields
 }
