@@ -128,7 +128,7 @@ func bindTo[In any](e *Entry, run func(context.Context, *request, In) (any, erro
 		if err := e.bind(r, &in); err != nil {
 			return nil, err
 		}
-		if !e.CSV && !e.Events {
+		if !e.Download && !e.Events {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, within)
 			defer cancel()

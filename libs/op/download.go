@@ -29,21 +29,11 @@ import (
 // A process sends maxFiles at once, filesEach to one credential: beyond that it answers svc_unavailable and svc_rate_limited.
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
 	e := newEntry[In, None](s, o)
-	e.CSV, e.Media = true, "text/csv"
+	e.Download, e.Media = true, "text/csv"
 	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
-		leave, err := s.files.Enter(r.actor.Credential, true)
-		if err != nil {
-			return nil, err
-		}
-		if e.Audited {
-			if err := s.DB.Do(ctx, func(tx *db.Tx) error { return e.audit(ctx, tx, r, nil) }); err != nil {
-				leave()
-				return nil, err
-			}
-		}
-		return &file{ctx: ctx, leave: leave, write: func(ctx context.Context, d *Download) error {
+		return e.file(ctx, r, func(ctx context.Context, d *Download) error {
 			return s.DB.Read(db.Within(ctx, db.Exports), func(tx *db.Tx) error {
-				if d.csv != nil {
+				if d.name != "" {
 					return errors.New("op: " + o.ID + " began to write and cannot run again")
 				}
 				d.marked = tx.Who.Channel == db.ChannelApp
@@ -52,11 +42,26 @@ func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Down
 				}
 				return d.flush()
 			})
-		}}, nil
+		})
 	})
 }
 
-// Download is a CSV file that is being written.
+// file is the answer that write makes, once there is room for one more and the audit log has it.
+func (e *Entry) file(ctx context.Context, r *request, write func(context.Context, *Download) error) (*file, error) {
+	leave, err := e.set.files.Enter(r.actor.Credential, true)
+	if err != nil {
+		return nil, err
+	}
+	if e.Audited {
+		if err := e.set.DB.Do(ctx, func(tx *db.Tx) error { return e.audit(ctx, tx, r, nil) }); err != nil {
+			leave()
+			return nil, err
+		}
+	}
+	return &file{ctx: ctx, leave: leave, media: e.Media, write: write}, nil
+}
+
+// Download is a file that is being written.
 type Download struct {
 	to    io.Writer
 	name  string
@@ -129,6 +134,7 @@ const longestRead = 10 * time.Minute
 type file struct {
 	ctx   context.Context
 	leave func()
+	media string
 	write func(context.Context, *Download) error
 }
 
@@ -164,8 +170,12 @@ func (f *file) send(w http.ResponseWriter) error {
 		switch {
 		case at == 0 && err != nil && !errors.Is(err, io.EOF):
 			return err
-		case at == 0 && d.csv != nil:
-			w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+		case at == 0 && d.name != "":
+			media := f.media
+			if media == "text/csv" {
+				media += "; charset=utf-8; header=present"
+			}
+			w.Header().Set("Content-Type", media)
 			w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, d.name))
 		}
 		_ = out.SetWriteDeadline(time.Now().Add(stalledAfter))

@@ -89,8 +89,8 @@ type Entry struct {
 	In []*Field
 	// Out is the schema of its answer; nil if the answer is empty or no JSON.
 	Out *huma.Schema
-	// CSV and Events say that its answer is a CSV file, or a stream of server-sent events.
-	CSV, Events bool
+	// Download and Events say that its answer is a file that is sent while it is written, or a stream of server-sent events.
+	Download, Events bool
 	// Media is the media type of an answer that is no JSON, else empty.
 	Media string
 	// Kept says that a caller who has the answer already is told so with 304.
@@ -190,7 +190,7 @@ func (e *Entry) Statuses() []int {
 // all else with POST.
 func (e *Entry) RunMethod() string {
 	switch {
-	case e.Reads && !e.CSV && !e.Audited:
+	case e.Reads && !e.Download && !e.Audited:
 		return http.MethodGet
 	case e.Destructive && e.Idempotent:
 		return http.MethodDelete

@@ -15,7 +15,7 @@ func Manifest(s *op.Set) (*proto.Manifest, error) {
 	m := &proto.Manifest{Service: s.Service}
 	for _, e := range s.Entries() {
 		m.Routes = append(m.Routes, &proto.Route{Id: e.ID, Method: e.Method(), Path: e.Path(), App: e.App,
-			Public: e.Perm == op.Public && !e.SameOrigin, Stream: e.CSV || e.Events, Replays: e.Replays() && s.Fingerprints != nil})
+			Public: e.Perm == op.Public && !e.SameOrigin, Stream: e.Download || e.Events, Replays: e.Replays() && s.Fingerprints != nil})
 	}
 	for _, e := range s.Abilities() {
 		a := DescribeAbility(s, e)
@@ -33,7 +33,7 @@ func Manifest(s *op.Set) (*proto.Manifest, error) {
 			OpenWorld: e.Outside, App: e.App, Operation: e.ID})
 		path, name := "/abilities/"+a.Name, strings.TrimPrefix(a.Name, "svc/")
 		m.Routes = append(m.Routes, &proto.Route{Id: "ability-" + name, Method: http.MethodGet, Path: path, App: e.App},
-			&proto.Route{Id: "run-" + name, Method: e.RunMethod(), Path: path + "/run", App: e.App, Stream: e.CSV})
+			&proto.Route{Id: "run-" + name, Method: e.RunMethod(), Path: path + "/run", App: e.App, Stream: e.Download})
 	}
 	var err error
 	m.Openapi, err = json.Marshal(Describe(s))

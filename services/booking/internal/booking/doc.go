@@ -7,6 +7,8 @@
 // that takes it. The exclusion constraint of the table stands behind that decision. Triggers count the catalog's
 // revision up at the end of a transaction, so whoever changes the catalog while holding a calendar locks its row first.
 //
+// Reads: service, skill, staff, exception, appointment, settings.
+//
 // # Floors
 //
 // From the ground up. A package uses only those that stand before it.

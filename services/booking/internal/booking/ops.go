@@ -49,5 +49,8 @@ func operations(k *app.Kit, r rooms) *op.Set {
 	set.Under("Booking widget and settings", "How visitors reach the booking widget, and the rules that it follows.")
 	r.widget.Embedding(set)
 	r.services.Rules(set)
+
+	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
+	takeout(set)
 	return set
 }

@@ -5,6 +5,8 @@
 // organization; contacts by id; organizations by id; then what is linked with them. A tag's row comes last, tags sorted by slug; the worker
 // that changes tags waits for no contact.
 //
+// Reads: contact, organization, contact_organization, activity, consent, tag, field_group, field, import.
+//
 // # Floors
 //
 // From the ground up. A package uses only those that stand before it.

@@ -18,6 +18,7 @@ func (r rooms) operations(set *op.Set) {
 	r.search.Exports(set)
 	r.organization.Exports(set)
 	r.imports.Imports(set)
+	takeout(set)
 	set.Under("Marketing", "Links in mails, by which people confirm marketing mails or end them.")
 	r.marketing.Links(set)
 	set.Under("Overview", "What waits today, and numbers by week.")

@@ -7,6 +7,8 @@
 // Locks: a form's row before its columns; one submission at a time, several by id ascending; copies before
 // the submissions that name them.
 //
+// Reads: form, submission.
+//
 // # Floors
 //
 // From the ground up. A package uses only those that stand before it.

@@ -21,5 +21,7 @@ func operations(k *app.Kit, forms *form.Room, submissions *submission.Room) *op.
 	forms.ForVisitors(set)
 	set.Under("Submissions", sent)
 	submissions.Submissions(set)
+	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
+	takeout(set)
 	return set
 }

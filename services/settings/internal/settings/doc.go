@@ -7,6 +7,8 @@
 // Locks are taken in one order: roles, then documents (the portal's before api-access), then users and pages by id, then
 // their sessions, keys, connections and links. An erasure waits for the transactions that store audit entries about people, see erasing in audit.
 //
+// Reads: person, role, document, page, media, mail, audit.
+//
 // # Floors
 //
 // From the ground up. A package uses only those that stand before it.

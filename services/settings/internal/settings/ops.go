@@ -61,6 +61,9 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	set.Under("Pages", "The site's own pages.")
 	r.pages.Operations(set)
 
+	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
+	newTakeout(k).operations(set)
+
 	set.Under("Abilities", "The operations as assistants call them: by name, with one input and a bare answer.")
 	r.assistants.Abilities(set)
 	return set

@@ -9,6 +9,8 @@
 // Locks: an erasure waits for the transactions that store events before all else, see message.LockErasure. Then webhooks first, by id; then leases; then deliveries, by id; messages last. A test receiver is locked alone, before its requests.
 // Results that all succeeded lock their webhooks last instead, see storeSuccesses in engine.
 //
+// Reads: webhook, delivery, message.
+//
 // # Floors
 //
 // From the ground up. A package uses only those that stand before it.

@@ -17,5 +17,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	r.deliveries.Deliveries(set)
 	r.receivers.Receivers(set)
 	r.engine.Attempts(set)
+	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
+	takeout(set)
 	return set
 }

@@ -1475,6 +1475,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/exports/booking.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all of booking
+         * @description Export services, the hours and time off of the team, appointments and the rules of booking as a zip file.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-all-of-booking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/exports/contacts.csv": {
         parameters: {
             query?: never;
@@ -1489,6 +1511,72 @@ export interface paths {
          *     Needs the permission `svc_export_contacts`.
          */
         get: operations["export-contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/exports/contacts.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all of contacts
+         * @description Export contacts, organizations, their links, timelines and consents, tags, custom fields and imports as a zip file, with what is in the trash.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-all-of-contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/exports/everything.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything
+         * @description Export everything as one zip file: each list as CSV and as JSON, with what is in the trash and what was taken for spam, and manifest.json with the rows and the sum of each file. Each service's lists show one state of its data.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-everything"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/exports/forms.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all of forms
+         * @description Export forms and submissions as a zip file, with what is in the trash and what was taken for spam.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-all-of-forms"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1519,6 +1607,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/exports/settings.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all of settings
+         * @description Export the people of the team, the site's pages, its mails and the audit log as a zip file.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-all-of-settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/exports/submissions.csv": {
         parameters: {
             query?: never;
@@ -1535,6 +1645,28 @@ export interface paths {
          *     Part of the app `forms`.
          */
         get: operations["export-submissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/exports/webhooks.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all of webhooks
+         * @description Export webhooks and deliveries as a zip file, without secrets.
+         *
+         *     Needs the permission `svc_manage_crm`, and a person who is signed in.
+         */
+        get: operations["export-all-of-webhooks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -16631,6 +16763,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    "export-all-of-booking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     "export-contacts": {
         parameters: {
             query?: {
@@ -16694,6 +16869,135 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    "export-all-of-contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "export-everything": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "export-all-of-forms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     "export-organizations": {
         parameters: {
             query?: {
@@ -16724,6 +17028,49 @@ export interface operations {
             400: components["responses"]["InvalidParam"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "export-all-of-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -16778,6 +17125,49 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrOffApp"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "export-all-of-webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

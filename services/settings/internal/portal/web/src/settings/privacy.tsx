@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query"
 import { CircleAlert, Download, Trash2 } from "lucide-react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { erasePersonalData, exportPersonalData } from "@/api/limits"
-import { Button } from "@/kit/button"
+import { Button, ButtonAnchor } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { today } from "@/kit/dates"
+import { me } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { DocumentForm, Loaded } from "./frame"
@@ -22,6 +23,7 @@ export function Privacy() {
           <Kept retention={doc.retention} />
           <Take />
           <Erase />
+          {me.role === "site_admin" && <Everything />}
           <DocumentForm name={t("nav.privacy")} queryKey={queryKey} doc={doc} send={({ change, version }) => take(api.PATCH("/settings/privacy", { params: { header: ifMatch(version) }, body: change }))}>
             {() => (
               <Panel title={t("settings.uninstall")}>
@@ -47,6 +49,16 @@ function Kept({ retention }: { retention: Schema<"Retention"> }) {
     </Panel>
   )
 }
+
+/** All lists of all services as one file. */
+const Everything = () => (
+  <Panel title={t("settings.takeout")}>
+    <div className="panel-body stack-s">
+      <p className="soft">{t("settings.takeout_text")}</p>
+      <div className="row"><ButtonAnchor icon={<Download aria-hidden />} href="/v1/exports/everything.zip" download>{t("settings.takeout_do")}</ButtonAnchor></div>
+    </div>
+  </Panel>
+)
 
 /** Everything about a person as a file. */
 function Take() {
