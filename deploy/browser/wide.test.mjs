@@ -66,6 +66,52 @@ test("no name is too long, and no list has too many columns, for any width", asy
   await guest.end()
 })
 
+test("sixty services and a team of forty fit every width", async (t) => {
+  const { admin, user, person } = desk
+  const services = await Promise.all([...Array(60)].map((_, i) => admin.post("/services", { name: `Service ${i} ` + long(60), duration_min: 30, bookable_online: true, location_type: "in_person", staff: [user] })))
+  t.after(() => Promise.all(services.map((s) => admin.patch("/services/" + s.id, { archived: true }))))
+  const people = []
+  for (let i = 0; i < 40; i++) people.push(await person.post("/staff", { name: `Colleague ${i} ` + long(60), email: `many.${unique()}@example.com`, role: "staff" }))
+  t.after(async () => {
+    for (const p of people) await person.call("DELETE", "/staff/" + p.user_id)
+  })
+  await until("the team", async () => (await admin.get("/staff")).items.length > 40)
+  const v = await member()
+  await v.page.goto(team() + "/services")
+  for (const screen of ["/services", "/people", "/hours", "/calendar", "/calendar?view=week", "/appointments/new", "/services/" + services[0].id]) {
+    await go(v, screen)
+    await v.page.getByRole("heading", { level: 1 }).waitFor()
+    await fits(v.page, screen)
+  }
+  await v.end()
+  const guest = await visitor(browser, { hosts: [] })
+  await until("the page with all services", async () => (await guest.page.goto(desk.bookPage)).ok() && (await guest.page.content()).includes("Service 59"))
+  await guest.page.locator(".choice:visible").first().waitFor()
+  await fits(guest.page, "the booking page")
+  await guest.end()
+})
+
+test("a list stands where it stood while it loads, at every width", async () => {
+  const v = await member()
+  await v.page.addInitScript(() => {
+    globalThis.shift = 0
+    new PerformanceObserver((l) => l.getEntries().forEach((e) => !e.hadRecentInput && (globalThis.shift += e.value))).observe({ type: "layout-shift", buffered: true })
+  })
+  for (const width of widths) {
+    await v.page.setViewportSize({ width, height: 800 })
+    // Filters and the columns of custom fields come after the rows.
+    const later = ["fields", "tags", "team", "sources"].map((name) => v.page.waitForResponse((r) => r.url().includes("/v1/") && new URL(r.url()).pathname.endsWith("/" + name)))
+    await Promise.all([v.page.goto(team() + "/contacts"), ...later])
+    await v.page.locator(".row-link").first().waitFor()
+    const shift = await v.page.evaluate(async () => {
+      for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame)
+      return globalThis.shift
+    })
+    assert.ok(shift <= 0.05, `contacts move by ${shift} at ${width}`)
+  }
+  await v.end()
+})
+
 test("a person chooses the columns of a list, and finds them so again", async () => {
   const v = await member({ viewport: { width: 1440, height: 900 } })
   await v.page.goto(team() + "/contacts")
