@@ -87,6 +87,7 @@ CREATE TABLE embedding (
 	edit_url text NOT NULL,
 	created boolean NOT NULL,
 	at timestamp with time zone NOT NULL,
+	refused text DEFAULT '' NOT NULL,
 	CONSTRAINT embedding_pkey PRIMARY KEY (request_id)
 );
 
