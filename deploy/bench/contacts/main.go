@@ -33,7 +33,7 @@ func main() {
 			return nil, nil, err
 		}
 		b := &bench{w, r}
-		return []world.Part{{Name: "create", Take: b.create}, {Name: "import", Take: b.importRows}, {Name: "large", Take: b.large},
+		return []world.Part{{Name: "create", Take: b.create}, {Name: "import", Take: b.importRows}, {Name: "undo", Take: b.undo}, {Name: "large", Take: b.large},
 			{Name: "directory", Take: b.directory}}, w.Close, nil
 	})
 }
