@@ -271,6 +271,19 @@ func TestWhatTheMailsOfABookingSay(t *testing.T) {
 		o.run("reminders")
 		require.Equal(t, proto.KindAppointmentConfirmed, o.lastMail("c@example.com").GetKind())
 	})
+	t.Run("mails about one appointment are in order, and a change takes the place of what waits", func(t *testing.T) {
+		o := o.again(t, nil)
+		id := o.book(o.contact(0, "c@example.com"), o.at(3, "10:00")).Is(201).Text("id")
+		o.Travel(o.at(2, "12:00").Sub(o.Now()))
+		o.run("reminders")
+		o.admin.Post("/appointments/"+id+"/cancel", object{}).Is(200)
+		var sent [][2]any
+		for _, m := range o.mails("c@example.com") {
+			require.Equal(t, "appointment/"+id, m.GetAbout())
+			sent = append(sent, [2]any{m.GetKind(), m.GetReplaces()})
+		}
+		require.Equal(t, [][2]any{{proto.KindAppointmentBooked, true}, {mails.Reminder, false}, {proto.KindAppointmentCancelled, true}}, sent)
+	})
 	t.Run("mails are in the language of the page that the client booked on", func(t *testing.T) {
 		o := o.again(t, nil)
 		token := o.token(o.service)
