@@ -94,7 +94,7 @@ func (a Record) Change(kind string, extra any, changed ...string) db.Event {
 
 // PublicAppointment is an appointment as its client sees it.
 type PublicAppointment struct {
-	Status       string         `json:"status" doc:"pending while somebody has to confirm it, else confirmed."`
+	Status       string         `json:"status" doc:"pending while somebody has to confirm it, confirmed, or what became of it since: declined, cancelled, completed or no_show."`
 	StartsAt     time.Time      `json:"starts_at" doc:"When it begins."`
 	EndsAt       time.Time      `json:"ends_at" doc:"When it ends."`
 	Service      ref            `json:"service"`

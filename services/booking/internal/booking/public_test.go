@@ -299,6 +299,12 @@ func TestWhatVisitorsMayDo(t *testing.T) {
 		book("09:00", "a@example.com").Is(201)
 		book("10:00", "A@EXAMPLE.com").Is(201)
 		require.Equal(t, "max_open_bookings", book("11:00", "a@example.com").Fails(409, "svc_conflict").Text("data.reason"))
+		for _, hour := range []string{"03:00", "09:00"} {
+			near := func(email string) any {
+				return book(hour, email).Fails(409, "svc_slot_taken").Field("data.alternatives")
+			}
+			require.Equal(t, near("nobody@example.com"), near("a@example.com"), "a time that nobody can have says nothing of an address")
+		}
 		book("11:00", "b@example.com").Is(201)
 		o.Visitor().Post("/booking/manage/cancel", object{"token": linkIn(t, o.lastMail("a@example.com"))}).Is(200)
 		book("12:00", "a@example.com").Is(201)

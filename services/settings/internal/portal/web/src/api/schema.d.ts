@@ -7104,7 +7104,7 @@ export interface components {
              * @description When it begins.
              */
             starts_at: string;
-            /** @description pending while somebody has to confirm it, else confirmed. */
+            /** @description pending while somebody has to confirm it, confirmed, or what became of it since: declined, cancelled, completed or no_show. */
             status: string;
         };
         PublicService: {
