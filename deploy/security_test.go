@@ -61,6 +61,19 @@ func TestEachRequirementOfASVSHasItsAnswer(t *testing.T) {
 	require.Len(t, answered, wanted)
 }
 
+// What stands in the way of an attacker is tried; nothing stands in the way of who runs the host.
+func TestWhatStandsInTheWayOfEachAttackerIsTried(t *testing.T) {
+	text, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "\n## Who might attack")
+	attackers, _, _ := strings.Cut(rest, "\n## ")
+	lines := regexp.MustCompile(`(?m)^\| .*\|$`).FindAllString(attackers, -1)
+	require.Greater(t, len(lines), 9)
+	for _, line := range lines[1:] {
+		require.True(t, strings.HasPrefix(line, "| who runs the host |") || strings.Contains(line, "`Test"), line)
+	}
+}
+
 // An answer names files and tests of the tree. Those it names exist.
 func TestWhatTheAnswersNameExists(t *testing.T) {
 	text, err := os.ReadFile("SECURITY.md")

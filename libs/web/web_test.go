@@ -249,6 +249,15 @@ func TestWhatNoPageTakesIsToldApart(t *testing.T) {
 	}
 }
 
+func TestNoFolderOfAssetsIsListed(t *testing.T) {
+	u := New("test", site(t, nil), fstest.MapFS{"dist/font/inter.woff2": {Data: []byte("font")}})
+	for path, status := range map[string]int{"/_ui/test/font/inter.woff2": 200, "/_ui/test/": 404, "/_ui/test/font": 404, "/_ui/test/font/": 404} {
+		w := httptest.NewRecorder()
+		u.Assets().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		require.Equal(t, status, w.Code, path)
+	}
+}
+
 func TestTheSheetOfTheFormStyleIsNotSentAgainWhileItIsTheSame(t *testing.T) {
 	documents := map[string]string{"form-style": `{"size":18}`}
 	u := New("test", site(t, documents), fstest.MapFS{})

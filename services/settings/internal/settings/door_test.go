@@ -134,6 +134,13 @@ func TestTheSessionCookieIsForHTTPSWhereTheSiteIs(t *testing.T) {
 	}
 }
 
+func TestAPasswordDoesNotExpire(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Travel(400 * 24 * time.Hour)
+	s.Visitor().Post("/auth/login", map[string]any{"login": "admin", "password": adminPassword}).Is(200)
+}
+
 func TestKeysAndFactorsAreChangedByWhoHasJustTypedThePassword(t *testing.T) {
 	t.Parallel()
 	s := start(t)
