@@ -1,7 +1,6 @@
 // The system under test: the processes that `make run` starts, calls of its API, its mails, and a business that is set up.
 import { spawn, spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -21,31 +20,18 @@ export async function until(what, ok, seconds = 20) {
 /** Waits until a form that was there at this time may be sent: the services take it for a program's within three seconds. */
 export const ripe = (shown) => pause(Math.max(0, shown + 3100 - Date.now()))
 
-/** Starts a system on free ports: its data folder, and a function that stops it. With E2E_DATA_DIR it is the one that runs there. */
-export async function start() {
-  if (process.env.E2E_DATA_DIR) return { dir: process.env.E2E_DATA_DIR, stop: async () => {} }
-  const dir = mkdtempSync(join(tmpdir(), "frontdesk-browser-"))
-  chmodSync(dir, 0o755) // PostgreSQL runs as another user and must enter it
-  const env = { ...process.env, SVC_HTTP_PORT: "0", SVC_DATA_DIR: dir, SVC_ADMIN_PASSWORD: password, SVC_RATE_FACTOR: "0", SVC_MEASURE_EVERY: "1s" }
-  delete env.DATABASE_URL
-  delete env.KAFKA_BROKERS
-  const system = spawn(join(root, ".run/bin/local"), ["run", "-with-input"], { cwd: root, env, stdio: ["pipe", 2, 2] })
-  let ended = false
-  const end = new Promise((resolve) => system.once("exit", () => ((ended = true), resolve())))
-  const stop = async () => {
-    system.kill("SIGINT")
-    await Promise.race([end, pause(30000)])
-    if (!ended) system.kill("SIGKILL")
-    rmSync(dir, { recursive: true, force: true })
-  }
-  try {
-    await until("the system", () => ended || (existsSync(join(dir, "run.json")) && state(dir).ready), 900)
-    if (ended) throw new Error("the system ended before it was ready")
-  } catch (e) {
-    await stop()
-    throw e
-  }
-  return { dir, stop }
+/**
+ * Starts a system by `local with` (deploy/local/README.md), with more variables: its data folder, and a function that stops it. With
+ * E2E_DATA_DIR it is the one that runs there.
+ */
+export async function start(variables = {}) {
+  // The command that the system is there for says where it is, and waits for the end of its input, which comes when this process ends too.
+  const command = ["with", "--", "sh", "-c", 'echo "$E2E_DATA_DIR" && exec cat']
+  const system = spawn(join(root, ".run/bin/local"), command, { cwd: root, env: { ...process.env, SVC_ADMIN_PASSWORD: password, ...variables }, detached: true, stdio: ["pipe", "pipe", 2] })
+  const end = new Promise((resolve) => system.once("exit", resolve))
+  const dir = await Promise.race([new Promise((resolve) => system.stdout.once("data", (line) => resolve(String(line).trim()))), end])
+  if (typeof dir !== "string") throw new Error("the system ended before it was ready")
+  return { dir, stop: () => (system.stdin.end(), end) }
 }
 
 /** The content of run.json. */
