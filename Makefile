@@ -50,13 +50,11 @@ UNITS = $$(go list ./services/... ./libs/... ./proto/... ./deploy/... | grep -Ev
 
 .PHONY: test
 test: ui build $(GOTESTSUM) ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
-	@rm -rf $(addprefix .run/suites/,browser units e2e runbook chart)
-	@$(MAKE) --no-print-directory -k -j2 suite-browser rest; go run ./deploy/gate browser units e2e runbook chart
+	@rm -rf $(addprefix .run/suites/,$(SUITES))
+	@$(MAKE) --no-print-directory -k -j2 $(addprefix suite-,$(SUITES)); go run ./deploy/gate $(SUITES)
 
-# Beside the browser, whose pages wait more than they compute. More side by side only makes what waits for a condition wait longer.
-.PHONY: rest
-rest:
-	@for s in units e2e runbook chart; do $(MAKE) --no-print-directory suite-$$s || status=1; done; exit $${status:-0}
+# The longest first, two side by side: whichever ends makes place for the next.
+SUITES := browser units e2e runbook chart
 
 # One suite of the gate: its log, its seconds and its tests stay in .run/suites.
 suite-%:

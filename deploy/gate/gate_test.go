@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,13 +53,29 @@ func write(t *testing.T, dir, name, result string, files map[string]string) {
 
 func TestEachFailedTestOfGoIsFoundOnceAlsoOneThatStopsItsPackage(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "units", `{"code": 1, "milliseconds": 2100}`, map[string]string{"units.tests": goEvents, "log": ""})
+	write(t, dir, "units", `{"code": 1, "milliseconds": 2100, "processor_milliseconds": 3400}`, map[string]string{"units.tests": goEvents, "log": ""})
 	s, err := read(dir, "units")
 	require.NoError(t, err)
 	require.Equal(t, tally{passed: 1, failed: 3, skipped: 1}, s.tally())
 	require.ElementsMatch(t, []failure{{"units", "frontdesk/a", "TestOne"}, {"units", "frontdesk/b", "TestThatStopsItsPackage"}, {"units", "frontdesk/c", ""}}, s.failures())
 	require.Equal(t, []string{"units", "PACKAGES=frontdesk/a", "RUN=^TestOne$$"}, failure{"units", "frontdesk/a", "TestOne"}.arguments())
-	require.Contains(t, table([]suite{s}), "   1.5 s  frontdesk/a TestTwo\n")
+	said := table([]suite{s, s})
+	require.Contains(t, said, "   1.5 s  frontdesk/a TestTwo\n")
+	require.Regexp(t, `(?m)^units +2 +3 +5 +3  failed$`, said)
+	require.Regexp(t, `(?m)^all +7$`, said)
+}
+
+func TestASuiteKeepsWhatItsProcessesTookOfTheProcessors(t *testing.T) {
+	name := "test-of-the-gate"
+	dir := filepath.Join("..", "..", ".run", "suites")
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(dir, name)) })
+	// A process of a process.
+	out, err := exec.Command("./suite", name, "bash", "-c", "(for i in {1..100000}; do :; done); echo done").CombinedOutput()
+	require.NoError(t, err, string(out))
+	s, err := read(dir, name)
+	require.NoError(t, err)
+	require.Zero(t, s.Code)
+	require.Positive(t, s.Processor)
 }
 
 func TestAFailedTestOfTheBrowserRunsAgainByItsFile(t *testing.T) {

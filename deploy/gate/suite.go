@@ -20,6 +20,7 @@ type suite struct {
 	Name         string
 	Code         int
 	Milliseconds int
+	Processor    int `json:"processor_milliseconds"` // of all its processes
 	tests        []test
 }
 
@@ -173,20 +174,23 @@ func (s suite) failures() (all []failure) {
 	return all
 }
 
-// table is a line for each suite, and the five slowest tests of all.
+// table is a line for each suite, the sum of the processors' seconds, and the five slowest tests of all.
 func table(suites []suite) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%-14s %8s %7s %7s\n", "step", "seconds", "tests", "failed")
+	fmt.Fprintf(&b, "\n%-14s %8s %10s %7s %7s\n", "step", "seconds", "processor", "tests", "failed")
 	var tests []test
+	processor := 0
 	for _, s := range suites {
 		n := s.tally()
 		said := ""
 		if s.Code != 0 {
 			said = "  failed"
 		}
-		fmt.Fprintf(&b, "%-14s %8.0f %7d %7d%s\n", s.Name, float64(s.Milliseconds)/1000, n.passed+n.failed+n.skipped, n.failed, said)
+		processor += s.Processor
+		fmt.Fprintf(&b, "%-14s %8.0f %10.0f %7d %7d%s\n", s.Name, float64(s.Milliseconds)/1000, float64(s.Processor)/1000, n.passed+n.failed+n.skipped, n.failed, said)
 		tests = append(tests, slices.DeleteFunc(slices.Clone(s.tests), func(t test) bool { return t.name == "" || strings.Contains(t.name, "/") })...)
 	}
+	fmt.Fprintf(&b, "%-14s %8s %10.0f\n", "all", "", float64(processor)/1000)
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(b.took, a.took) })
 	for i, t := range tests[:min(5, len(tests))] {
 		if i == 0 {
