@@ -140,7 +140,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
   test("the widget takes the page's place and books, by keyboard alone", async () => {
     const email = address("keys")
     const intake = await office()
-    const v = await visitor(browser, { delays: true, hosts: [gatewayHost()], reducedMotion: "reduce" })
+    const v = await visitor(browser, { delays: true, hosts: [gatewayHost()] })
     const { page } = v
     await page.goto(desk.bookPage)
     await upgraded(page)
@@ -261,7 +261,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     const visit = await office({ location_type: "client", location_details: undefined })
     await until("the form at booking", () => desk.admin.patch("/services/" + visit.id, { form_id: form.id }).catch(() => undefined))
     await until("the form at its place", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(promise))
-    const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 } })
+    const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 }, reducedMotion: "no-preference" })
     const { page } = v
     const email = address("kinds")
     await atDetails(page, visit)

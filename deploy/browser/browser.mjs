@@ -20,12 +20,13 @@ const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "u
 const noScript = new WeakSet()
 
 /**
- * A page of a new visitor. end() fails after an error, a refused resource, a cookie, or a request to a host that is not in hosts.
- * delays lets answers come in any order; with scripts off no script loads.
+ * A page of a new visitor, who wants less motion: drawing the frames of transitions took a quarter of the browser's time. end() fails
+ * after an error, a refused resource, a cookie, or a request to a host that is not in hosts. delays lets answers come in any order; with
+ * scripts off no script loads.
  */
 export async function visitor(browser, options = {}) {
   const { delays = false, scripts = true, hosts = [], ...rest } = options
-  const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, ...rest })
+  const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, reducedMotion: "reduce", ...rest })
   if (rest.javaScriptEnabled === false) noScript.add(context)
   const page = await context.newPage()
   page.setDefaultTimeout(15000)
@@ -84,16 +85,24 @@ export const beginWith = (page, change) =>
   })
 
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-const contrast = { type: "rule", values: ["color-contrast"] }
+const everything = { runOnly: rules }
+const contrast = { runOnly: { type: "rule", values: ["color-contrast"] } }
+const butContrast = { runOnly: rules, rules: { "color-contrast": { enabled: false } } }
+
+/** Style sheets that axe has read: for the one rule about them it fetches all of a page anew, which takes a third of its time. */
+const sheets = new Set()
 
 /** Checks the page's present state: axe finds nothing, by all rules or by some, and nothing is wider than the window. */
-export async function check(page, name, runOnly = rules) {
+export async function check(page, name, what = everything) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
   // axe measures the colours of this moment, and a list that is asked for anew is pale until it is there.
   await page.waitForFunction(() => !document.querySelector(".list--old"))
   await still(page)
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const found = await page.evaluate((runOnly) => window.axe.run({ runOnly, resultTypes: ["violations"] }), runOnly)
+  const all = await page.evaluate(() => [...document.styleSheets].map((s) => s.href).join(" "))
+  const preload = !sheets.has(all)
+  const found = await page.evaluate((how) => window.axe.run({ ...how, resultTypes: ["violations"] }), { ...what, preload })
+  if (what === everything) sheets.add(all)
   const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
   assert.deepEqual(said, [], `axe in ${name}`)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
@@ -105,7 +114,7 @@ export async function check(page, name, runOnly = rules) {
 const colours = { dark: { colorScheme: "dark" }, forced: { colorScheme: "light", forcedColors: "active" } }
 
 /**
- * Checks the page's present state as check does, then without loading it again: its contrast in these colours, and all of it on a
+ * Checks the page's present state as check does, then without loading it again: its contrast in these colours, and all but that on a
  * small screen with touch.
  */
 export async function checkModes(page, name, modes = Object.keys(colours)) {
@@ -119,7 +128,7 @@ export async function checkModes(page, name, modes = Object.keys(colours)) {
   const device = await page.context().newCDPSession(page)
   await device.send("Emulation.setTouchEmulationEnabled", { enabled: true })
   await page.setViewportSize({ width: 320, height: 720 })
-  await check(page, name + " small")
+  await check(page, name + " small", butContrast)
   await device.send("Emulation.setTouchEmulationEnabled", { enabled: false })
   await device.detach()
   await page.setViewportSize(wide)

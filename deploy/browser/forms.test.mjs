@@ -84,7 +84,7 @@ const field = (page) => page.evaluate(() => {
 // Each has a browser and an address of its own; what changes something for all visitors stands behind them.
 describe("visitors who come at once", { concurrency: 4 }, () => {
   test("a form is sent without script, and asks again for what is wrong", async () => {
-    const v = await visitor(browser, { javaScriptEnabled: false, hosts: ours(), viewport: { width: 320, height: 700 }, reducedMotion: "reduce" })
+    const v = await visitor(browser, { javaScriptEnabled: false, hosts: ours(), viewport: { width: 320, height: 700 } })
     const email = somebody("plain")
     await v.page.goto(address())
     let shown = Date.now()
@@ -333,7 +333,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
 test("the widget takes the place of its link on somebody else's site, in the site's language and our style", async () => {
   const site = await host(desk.gateway, snippet(`lang="fr"`))
   await desk.admin.patch("/settings/form-style", { font: "svc:nunito", button_background: "#7c2d12", button_width: "full", button_radius: 30, field_radius: 2, container: "plain" })
-  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host], viewport: { width: 320, height: 700 }, delays: true })
+  const v = await visitor(browser, { hosts: [...ours(), new URL(site.url).host], viewport: { width: 320, height: 700 }, delays: true, reducedMotion: "no-preference" })
   try {
     const email = somebody("widget")
     await v.page.goto(site.url)

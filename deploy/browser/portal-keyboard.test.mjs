@@ -57,7 +57,7 @@ test("a day at the desk is done wholly by keyboard", async () => {
   const slots = (await desk.admin.get("/slots?service=" + desk.followUp.id)).items
   await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: slots[5].starts_at, status: "pending", meeting_url: "https://meet.example.com/keys" })
   const login = await new Client().call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || password })
-  const v = await member({ cookie: login.headers.getSetCookie()[0].split(";")[0] })
+  const v = await member({ cookie: login.headers.getSetCookie()[0].split(";")[0], reducedMotion: "no-preference" })
   const { page } = v
   const button = (label, scope = page) => scope.getByRole("button", { name: label, exact: true })
 

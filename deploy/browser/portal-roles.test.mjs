@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { check } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { colleague, desk, member, open, records, screens, team, unique } from "./team.mjs"
+import { colleague, desk, go, member, open, records, screens, team, unique } from "./team.mjs"
 
 const everything = ["svc_manage_crm", "svc_view_contacts", "svc_edit_contacts", "svc_delete_contacts", "svc_import_contacts", "svc_export_contacts", "svc_manage_bookings", "svc_manage_forms", "svc_manage_integrations"]
 
@@ -59,14 +59,25 @@ async function walker(who) {
 const standing = async (page) =>
   (await Promise.all(page.frames().map((f) => f.evaluate(() => document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((e) => e.value).join("\n"))))).join("\n")
 
-/** Opens every screen, in two pages at once, and looks at it once it has loaded: all answers that the pages got. None of them may be a refusal. */
+/** Goes to a screen by the program's router, and waits until the one before is gone. */
+async function leaveFor(v, path) {
+  await v.page.evaluate(() => document.querySelectorAll("#main h1, #main .blank").forEach((e) => (e.dataset.left = e.textContent)))
+  await go(v, path)
+  await v.page.waitForFunction(() => [...document.querySelectorAll("[data-left]")].every((e) => e.dataset.left !== e.textContent))
+}
+
+/**
+ * Goes to every screen, in two pages at once that load once each, and looks at it once it has loaded: all answers that the pages got. None of
+ * them may be a refusal.
+ */
 async function walk(who, ids, look) {
   const waiting = [...screens]
   const pages = await Promise.all([walker(who), walker(who)])
   await Promise.all(pages.map(async (v) => {
-    for (let next; (next = waiting.shift()); ) {
+    for (let next, loaded; (next = waiting.shift()); loaded = true) {
       const [path, screen] = next
-      await v.page.goto(team() + path.replace("$id", ids[path]) + (path === "/calendar" ? "?date=" + ids[path] : ""))
+      const to = path.replace("$id", ids[path]) + (path === "/calendar" ? "?date=" + ids[path] : "")
+      await (loaded ? leaveFor(v, to) : v.page.goto(team() + to))
       await v.settled()
       await look(v, path, screen)
     }
