@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check } from "./browser.mjs"
-import { Client, password, state, until } from "./system.mjs"
+import { Client, hire, password, state, until } from "./system.mjs"
 import { desk, member, team, unique } from "./team.mjs"
 
 /** Where the focus is, in words; undefined if it is nowhere, outside the window, or cannot be seen. */
@@ -51,7 +51,16 @@ async function go(page, words, heading) {
   await kept(page, "going to " + heading)
 }
 
+/** A service of a colleague who works in some days only: whatever time it is, and whoever was booked before, the first free day has all its times. */
+async function free() {
+  const colleague = await hire(desk.admin, "Noor " + unique(), [])
+  const weekdays = [2, 3, 4].map((days) => ((new Date(Date.now() + days * 86_400_000).getDay() + 6) % 7) + 1)
+  await desk.admin.put(`/staff/${colleague}/hours`, { hours: Object.fromEntries(weekdays.map((d) => [d, [["09:00", "17:00"]]])) })
+  return desk.admin.post("/services", { name: "Talk " + unique(), duration_min: 60, location_type: "in_person", staff: [colleague], bookable_online: true })
+}
+
 test("a day at the desk is done wholly by keyboard", async () => {
+  const talk = await free()
   const name = "Keys " + unique()
   const c = await desk.admin.post("/contacts", { first_name: "Ada", last_name: name, email: `keys-${unique()}@example.com` })
   const slots = (await desk.admin.get("/slots?service=" + desk.followUp.id)).items
@@ -85,7 +94,7 @@ test("a day at the desk is done wholly by keyboard", async () => {
   await page.getByRole("option", { name: new RegExp(name) }).first().waitFor()
   await page.keyboard.press("Enter")
   await page.locator(".service-choice:focus").waitFor()
-  await tabTo(page, page.getByRole("button", { name: desk.intake.name }))
+  await tabTo(page, page.getByRole("button", { name: talk.name }))
   await page.keyboard.press("Enter")
   await page.locator(".time:focus").waitFor()
   await page.keyboard.press("Enter")
