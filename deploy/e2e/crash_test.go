@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +15,8 @@ import (
 )
 
 // TestNothingAcknowledgedIsLostOrDoneTwice kills each process in turn in the middle of 200 submissions,
-// whose senders repeat what was not acknowledged under the same key.
+// whose senders repeat what was not acknowledged under the same key. On Apache Kafka a service that publishes and consumes stands for the
+// others, which all do so by libs/bus.
 //
 //e2e:broker
 func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
@@ -22,7 +24,11 @@ func TestNothingAcknowledgedIsLostOrDoneTwice(t *testing.T) {
 	d := sys.SetUp(t)
 	token := d.FormToken(t)
 	system.Wait()
-	for _, victim := range []string{"contacts", "forms", "webhooks", "settings", "booking", "kafka", "postgres"} {
+	victims := []string{"contacts", "forms", "webhooks", "settings", "booking", "kafka", "postgres"}
+	if os.Getenv("SVC_KAFKA") == "apache" {
+		victims = []string{"contacts", "kafka", "postgres"}
+	}
+	for _, victim := range victims {
 		t.Run(victim, func(t *testing.T) {
 			const count = 200
 			mark := uuid.NewString()[:8] // in every address of this victim

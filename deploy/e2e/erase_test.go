@@ -203,7 +203,6 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
 }
 
-//e2e:broker
 func TestAnAddressWithoutAContactIsErasedToo(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)

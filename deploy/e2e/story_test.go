@@ -113,7 +113,6 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 	})
 }
 
-//e2e:broker
 func TestOf64VisitorsOnOneSlotOneWins(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
