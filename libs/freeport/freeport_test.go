@@ -84,18 +84,37 @@ func TestMorePortsThanThereAreIsAnError(t *testing.T) {
 }
 
 func TestANameHasTheSamePortsWhileTheyAreFree(t *testing.T) {
+	// As the end of this process does.
+	before := len(held)
+	release := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, mark := range held[before:] {
+			_ = mark.Close()
+		}
+		held = held[:before]
+	}
+	t.Cleanup(release)
 	port, ok := Steady("a checkout", 2)
 	require.True(t, ok)
 	require.GreaterOrEqual(t, port, first+count*size)
-	require.Less(t, port+1, 32768)
-	again, ok := Steady("a checkout", 2)
-	require.True(t, ok)
-	require.Equal(t, port, again)
+	require.Less(t, port+2, 32768)
+	require.Error(t, Check(port+2), "the mark")
 	other, _ := Steady("another one", 2)
 	require.NotEqual(t, port, other)
-	l, err := net.Listen("tcp", At(port+1))
+	_, ok = Steady("a checkout", 2)
+	require.False(t, ok, "nobody listens on the ports yet, and they are given out all the same")
+
+	release()
+	again, ok := Steady("a checkout", 2)
+	require.True(t, ok, "the process that had them has ended")
+	require.Equal(t, port, again)
+	taken, _ := Steady("a third", 2)
+	require.NoError(t, held[len(held)-1].Close())
+	l, err := net.Listen("tcp", At(taken+1))
 	require.NoError(t, err)
 	defer l.Close()
-	_, ok = Steady("a checkout", 2)
-	require.False(t, ok)
+	_, ok = Steady("a third", 2)
+	require.False(t, ok, "a port is taken")
+	require.NoError(t, Check(taken+2), "the mark is given back")
 }
