@@ -13675,7 +13675,19 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyConflict"];
+            /**
+             * @description - `svc_conflict` with reason `page_full`: The page has no room for it.
+             *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -18822,9 +18834,34 @@ export interface operations {
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFoundOrOff"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such form or page.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyConflict"];
+            /**
+             * @description - `svc_conflict` with reason `page_full`: The page has no room for it.
+             *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -26362,14 +26399,16 @@ export interface operations {
                      *           "expires_at": "2026-11-29T18:14:03Z",
                      *           "id": "01a20477-1994-7c2d-82dc-3fdc02e8c5d8",
                      *           "name": "late@example.com",
-                     *           "role": "staff"
+                     *           "role": "staff",
+                     *           "user_id": 9
                      *         },
                      *         {
                      *           "email": "gone@example.com",
                      *           "expires_at": "2026-11-29T18:14:03Z",
                      *           "id": "01a20477-19ce-7643-a1cd-8921451be799",
                      *           "name": "gone@example.com",
-                     *           "role": "staff"
+                     *           "role": "staff",
+                     *           "user_id": 10
                      *         }
                      *       ],
                      *       "next_cursor": null,
