@@ -160,7 +160,7 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test
+LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"frontdesk/libs/db"
 )
@@ -14,6 +13,8 @@ import (
 type claim struct {
 	mine, busy, due bool
 	rows            []*row
+	// published is the newest message of each partition in which this service has published.
+	published map[Partition]own
 	// tick is higher in each claim of this schema.
 	tick int64
 }
@@ -29,8 +30,8 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 		topics, ofs, numbers = append(topics, p.Topic), append(ofs, int32(s.partitions[p].of)), append(numbers, int32(p.Number))
 	}
 	args := pgx.NamedArgs{"topics": topics, "ofs": ofs, "numbers": numbers, "holder": s.holder, "lasts": claimLasts, "needed": needed,
-		"every": checkEvery, "unchecked": s.unchecked, "most": relayBatch}
-	const due = `(not @unchecked and checked_at not between clock_timestamp() - @every::interval and clock_timestamp())`
+		"every": checkEvery, "most": relayBatch}
+	const due, ours = `checked_at not between clock_timestamp() - @every::interval and clock_timestamp()`, `exists (select from relay where holder = @holder and until > clock_timestamp())`
 	b := &pgx.Batch{}
 	b.Queue(`begin`)
 	// A crash may undo what the relay stores. It is repeated then, so the commit need not wait for the disk.
@@ -44,13 +45,24 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 		return nil
 	})
 	b.Queue(`select seq, topic, key, value, coalesce(committed_at, created_at) from outbox o where sent_at is null and `+notHeld+`
-		and exists (select from relay where holder = @holder and until > clock_timestamp()) order by seq limit @most`, args).Query(func(rows pgx.Rows) error {
+		and `+ours+` order by seq limit @most`, args).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var x row
 			if err := rows.Scan(&x.seq, &x.Topic, &x.Key, &x.Value, &x.Committed); err != nil {
 				return err
 			}
 			c.rows = append(c.rows, &x)
+		}
+		return rows.Err()
+	})
+	c.published = map[Partition]own{}
+	b.Queue(`select topic, partition, "offset", digest, sent_at from published where `+ours, args).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var x own
+			if err := rows.Scan(&x.Topic, &x.Number, &x.Offset, &x.Digest, &x.SentAt); err != nil {
+				return err
+			}
+			c.published[x.Partition] = x
 		}
 		return rows.Err()
 	})
@@ -70,11 +82,9 @@ func (s *sender) release(ctx context.Context, checked bool) error {
 	return err
 }
 
-// mark stores which rows were sent and gives the claim back, in one round trip. It changes nothing and returns false if the claim is
-// another process's by now: that may have sent the same rows, and newer ones. all is false if the table published did not take the newest
-// message of a partition, because it is not verified yet or does not follow the one there. On a topic
-// of this service there must be nothing between the two: it would never be looked at.
-func (s *sender) mark(ctx context.Context, rows []*row, verified bool) (mine, all bool, err error) {
+// mark stores which rows were sent, and the newest message of each partition, and gives the claim back, in one round trip. It changes nothing and
+// returns false if the claim is another process's by now: that may have sent the same rows, and newer ones.
+func (s *sender) mark(ctx context.Context, rows []*row) (mine bool, err error) {
 	seqs, numbers, offsets := make([]int64, len(rows)), make([]int32, len(rows)), make([]int64, len(rows))
 	for i, x := range rows {
 		seqs[i], numbers[i], offsets[i] = x.seq, int32(x.placed.Partition), x.placed.Offset
@@ -87,19 +97,14 @@ func (s *sender) mark(ctx context.Context, rows []*row, verified bool) (mine, al
 	b.Queue(`update outbox o set partition = s.partition, "offset" = s.at, sent_at = now()
 		from unnest($2::bigint[], $3::int[], $4::bigint[]) s (seq, partition, at)`+ifMine+` and o.seq = s.seq and o.sent_at is null`,
 		s.holder, seqs, numbers, offsets)
-	all = true
-	last, first := newestOf(rows)
+	last, _ := newestOf(rows)
 	for p, x := range last {
 		b.Queue(`insert into published (topic, partition, "offset", digest, sent_at) select $2, $3, $4, $5, now()`+ifMine+`
 			on conflict (topic, partition) do update set "offset" = excluded."offset", digest = excluded.digest, sent_at = excluded.sent_at
-			where $6 and (published."offset" + 1 = $7 or not $8 and published."offset" < $7)`,
-			s.holder, p.Topic, p.Number, x.placed.Offset, x.Digest(), verified, first[p], owned(p.Topic, s.DB.Schema)).Exec(func(tag pgconn.CommandTag) error {
-			all = all && tag.RowsAffected() > 0
-			return nil
-		})
+			where published."offset" < excluded."offset"`, s.holder, p.Topic, p.Number, x.placed.Offset, x.Digest())
 	}
 	b.Queue(`update relay set until = '-infinity' where holder = $1`, s.holder)
 	b.Queue(`commit`)
 	err = s.DB.Pool.SendBatch(ctx, b).Close()
-	return mine, all, err
+	return mine, err
 }

@@ -40,13 +40,17 @@
 //
 //	  - sending, held and open are what one process believes (machine.go); a process that starts believes that all are sending, and
 //	    verifies the whole log before it sends anything.
-//	  - lost is over with the transaction that lets the rows wait again and deletes the row of published. A crash before it finds the loss once more.
+//	  - lost is over with the transaction that lets the rows wait again and takes the row of published back. A crash before it finds the loss once more.
 //	  - publishing stands in the table lost_topic until the state is in the outbox. A crash repeats it; copies go by version.
 //
 // A partition is verified at the start, after each new connection (a broker that lost something was away), after a hold, and every half a
-// minute. While messages went over a connection that was made meanwhile, published keeps the older message, which shows the loss, and the newest
-// marked row is verified beside it. It never moves over messages of an owned topic that nobody has marked: they may be old ones, of a relay whose claim had ended,
-// or of one that did not get its answer. They are the tail; the newest message of each of their keys is sent again, so that the newest is the last.
+// minute. A batch during which a connection was made is marked only when all partitions are verified behind it. So published always is the newest message
+// that any process has marked: if it stands in the log, so do all before it, whoever sent them. Where it does not, it falls back to the newest row that the log
+// has, in the transaction that lets the rest wait again.
+//
+// Nor is a batch marked while messages of an owned topic lie in front of it that nobody has marked: they may be old ones, of a relay whose claim had ended,
+// or of one that did not get its answer. They are the tail; the newest message of each of their keys is sent again, so that the newest is the last, and the
+// state is published where no row of the key is kept.
 //
 // # The machine and its simulation
 //
@@ -55,10 +59,11 @@
 // processes, lost and deleted logs, compaction and backups, with two relays, and requires each event's effect once and in the order of its record.
 // A history that fails is printed and stored in testdata/rapid, where it is run first from then on: commit it with the mend.
 //
-// `make histories` draws others, and finds about one in ten thousand that is not mended yet: a relay marks a message that it has sent over an
-// unverified connection and stands still, the log loses the message, and another relay, which has verified its own connection, sends on from there.
+// `make histories` draws others, a million of them.
 //
 // The simulation leaves out what no repair can mend: a command that stood in the log alone, because its owner went back to a backup, and that log was lost
-// too; messages that an administrator deletes, unless it is the newest of its partition; and the order of commands of which a later one was
-// handled while the log had lost an earlier one. Copies go by version, so their order holds then too.
+// too; messages that an administrator deletes, unless the newest of the partition is among them and was sent within half of what the topic keeps; the order of
+// commands of which a later one was handled while the log had lost an earlier one, where copies go by version; a command that went into the place of one that its
+// reader had consumed and the log had lost, when the log loses it too before the reader is back; and an old manifest that a relay puts behind a newer one when its
+// claim has ended, if the relay then ends before it repairs that: live readers refuse it by its stamp, and its service sends another one when it starts.
 package relay

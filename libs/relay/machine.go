@@ -43,13 +43,10 @@ type machine struct {
 	of map[string]int
 	// doubtful are messages that this process may have appended after its claim had ended, behind newer ones of their keys.
 	doubtful []db.Message
-	// connections is the count over which the whole log was verified last.
+	// connections is the count over which the whole log was verified last; -1 until it is. Nothing is sent before it is, and nothing is tried
+	// before notBefore.
 	connections int64
-	// check asks for a check of the whole log, not before notBefore.
-	check     bool
-	notBefore time.Time
-	// unchecked turns the checks off.
-	unchecked bool
+	notBefore   time.Time
 }
 
 // partition is sending, held or open for this process.
@@ -71,31 +68,50 @@ func (m *machine) at(p Partition) *partition {
 	return m.partitions[p]
 }
 
-// plan is what a round verifies before anything is sent: all partitions, or those whose hold is over.
+// plan is what has to be verified: all partitions, or some.
 type plan struct {
 	whole bool
 	some  []Partition
 }
 
-// plan is made before the claim.
-func (m *machine) plan(now time.Time, connections int64) plan {
-	p := plan{whole: !m.unchecked && (m.check || m.connections != connections) && now.After(m.notBefore)}
+// plan is made before the claim: what the round verifies before anything is sent. ok is false while nothing may be tried.
+func (m *machine) plan(now time.Time, connections int64) (p plan, ok bool) {
+	if p.whole = m.connections != connections; p.whole && !now.After(m.notBefore) {
+		return p, false
+	}
 	for name, x := range m.partitions {
 		if x.state == held && now.After(x.until) {
 			p.some = append(p.some, name)
 		}
 	}
+	return p, true
+}
+
+// behind is what has to be verified between a batch and its marks: all partitions, if a connection was made meanwhile, because the log may
+// have lost something in front of the batch; and those in which the batch does not follow the newest message. In a topic of this service a relay may have
+// put messages between the two that it has not marked.
+func (m *machine) behind(sent []*row, published map[Partition]own, schema string, connections int64) plan {
+	p := plan{whole: m.connections != connections}
+	_, first := newestOf(sent)
+	for at, offset := range first {
+		if x, there := published[at]; there && (offset <= x.Offset || owned(at.Topic, schema) && offset > x.Offset+1) {
+			p.some = append(p.some, at)
+		}
+	}
 	return p
 }
 
-// claimed adds what the claim says: due, that no process has checked the log for long.
-func (m *machine) claimed(p plan, due bool, now time.Time) plan {
-	p.whole = p.whole || due && now.After(m.notBefore)
-	return p
+// standing are the rows of a batch that may be marked: not those of partitions that are held now, or in which messages in front of the
+// batch were lost. They wait, and are sent again behind the lost ones.
+func (m *machine) standing(sent []*row, lost []Partition) []*row {
+	return slices.DeleteFunc(sent, func(x *row) bool {
+		p := m.partitions[x.partition()]
+		return p != nil && p.state == held || slices.Contains(lost, x.partition())
+	})
 }
 
-// repairs reports whether the round verifies, and sends nothing.
-func (m *machine) repairs(p plan) bool { return p.whole || len(p.some) > 0 || m.doubtful != nil }
+// verifies reports whether there is something to verify or to repair.
+func (m *machine) verifies(p plan) bool { return p.whole || len(p.some) > 0 || m.doubtful != nil }
 
 // includes reports whether the plan verifies a partition.
 func (p plan) includes(x Partition) bool {
@@ -108,7 +124,7 @@ func (p plan) restores() bool {
 }
 
 // included are the partitions that a plan verifies: those in which this service has published, and the held ones.
-func (m *machine) included(p plan, published map[Partition]known) (all []Partition) {
+func (m *machine) included(p plan, published map[Partition]own) (all []Partition) {
 	for x := range published {
 		if p.includes(x) {
 			all = append(all, x)
@@ -166,21 +182,13 @@ func (m *machine) appended(rows []*row, now time.Time) (sent []*row, failed []er
 	return sent, failed
 }
 
-// through reports whether a batch went over connections by which the whole log was verified, so that its newest message may replace
-// the one in the table published.
-func (m *machine) through(before, after int64) bool {
-	return before == m.connections && after == m.connections
-}
-
-// stored takes what became of marking a batch as sent. mine says that the claim was this process's to the end; else the batch may stand
-// behind newer messages. all says that the table published took the newest message of each partition; else the log is verified next.
-func (m *machine) stored(rows []*row, mine, all bool) {
+// stored takes whether a batch was marked as sent while the claim was this process's. Else it may stand behind newer messages.
+func (m *machine) stored(rows []*row, mine bool) {
 	if !mine {
 		for _, x := range rows {
 			m.doubtful = append(m.doubtful, x.Message)
 		}
 	}
-	m.check = m.check || !all && !m.unchecked
 }
 
 // hold leaves a partition out, for longer each time, and reports whether that is new.
@@ -212,13 +220,13 @@ func (m *machine) checked(p plan, connections int64) {
 		}
 	}
 	if p.whole {
-		m.connections, m.check = connections, false
+		m.connections = connections
 	}
 }
 
 // failed takes that a plan could not be carried out.
 func (m *machine) failed(p plan, now time.Time) {
-	m.notBefore = now.Add(longestHold)
+	m.connections, m.notBefore = -1, now.Add(longestHold)
 	for _, x := range p.some {
 		m.hold(x, now)
 	}

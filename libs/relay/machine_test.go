@@ -31,9 +31,14 @@ func TestAPartitionIsHeldForLongerEachTimeUntilItTakesAMessage(t *testing.T) {
 	for _, ms := range []int{100, 200, 400, 800, 1600, 2000, 2000} {
 		pause := time.Duration(ms) * time.Millisecond
 		require.Equal(t, []Partition{p}, m.leftOut())
-		require.Empty(t, m.plan(now.Add(pause), -1).some, "its pause is not over")
+		some := func(now time.Time) []Partition {
+			plan, ok := m.plan(now, -1)
+			require.True(t, ok)
+			return plan.some
+		}
+		require.Empty(t, some(now.Add(pause)), "its pause is not over")
 		now = now.Add(pause + 1)
-		require.Equal(t, []Partition{p}, m.plan(now, -1).some)
+		require.Equal(t, []Partition{p}, some(now))
 		m.verified(p)
 		require.Empty(t, m.leftOut())
 		require.Empty(t, took(away), "that is no news")
@@ -42,4 +47,21 @@ func TestAPartitionIsHeldForLongerEachTimeUntilItTakesAMessage(t *testing.T) {
 	require.Empty(t, took(nil))
 	require.Len(t, took(away), 1, "a new failure is")
 	require.Equal(t, 100*time.Millisecond, m.partitions[p].pause)
+}
+
+func TestNothingIsSentBeforeTheLogIsVerifiedOverItsConnections(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	first, ok := m.plan(now, 0)
+	require.True(t, ok && first.whole, "a process that starts verifies")
+	m.failed(first, now)
+	_, ok = m.plan(now.Add(longestHold), 0)
+	require.False(t, ok, "what failed is tried again later, and nothing is sent meanwhile")
+	again, ok := m.plan(now.Add(longestHold+1), 0)
+	require.True(t, ok && again.whole)
+	m.checked(again, 0)
+	rest, ok := m.plan(now.Add(time.Hour), 0)
+	require.True(t, ok && !m.verifies(rest))
+	anew, _ := m.plan(now.Add(time.Hour), 1)
+	require.True(t, anew.whole, "over another connection")
+	require.True(t, m.behind(nil, nil, "settings", 1).whole, "and so does a batch during which one was made")
 }

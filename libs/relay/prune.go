@@ -2,8 +2,12 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/proto"
 )
@@ -19,9 +23,15 @@ func (r *Relay) prune(ctx context.Context, partitions []Partition) error {
 		of[p.Topic] = append(of[p.Topic], p)
 	}
 	for name, partitions := range of {
-		consumed, err := consumedBefore(ctx, r.Log, proto.TopicNamed(name).Readers, partitions)
+		readers := proto.TopicNamed(name).Readers
+		consumed, err := consumedBefore(ctx, r.Log, readers, partitions)
 		if err != nil {
 			return err
+		}
+		if len(readers) > 0 {
+			if partitions, err = r.still(ctx, partitions); err != nil {
+				return err
+			}
 		}
 		for _, p := range partitions {
 			if err := r.prunePartition(ctx, p, consumed[p]); err != nil {
@@ -48,6 +58,31 @@ func consumedBefore(ctx context.Context, log Log, readers []string, partitions [
 		}
 	}
 	return consumed, nil
+}
+
+// still are those partitions that have their newest message yet. What readers have consumed since a loss, in the places of what was lost, says nothing
+// about the rows.
+func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Partition, err error) {
+	bounds, err := r.Log.Bounds(ctx, partitions)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range partitions {
+		x := own{Partition: p}
+		if err := r.DB.Pool.QueryRow(ctx, `select "offset", digest, sent_at from published where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
+			Scan(&x.Offset, &x.Digest, &x.SentAt); errors.Is(err, pgx.ErrNoRows) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		b, led := bounds[p]
+		if there, err := stands(ctx, r.Log, x, b, time.Now()); err != nil {
+			return nil, err
+		} else if led && there {
+			still = append(still, p)
+		}
+	}
+	return still, nil
 }
 
 // prunePartition sends old rows again before it deletes any: a topic may have dropped a message before its reader came by, and what the

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,7 @@ const (
 	roundLasts = 9 * time.Second
 	// appendLasts and checkLasts bound the time of the broker within a round.
 	appendLasts = 4 * time.Second
-	checkLasts  = 5 * time.Second
+	checkLasts  = 4 * time.Second
 	// checkEvery is how often one process checks that the log still has what it was given.
 	checkEvery = 30 * time.Second
 )
@@ -59,10 +60,10 @@ func (r *Relay) Run(ctx context.Context, failed func(error)) {
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
-		if len(did.verified) > 0 && tends.CompareAndSwap(false, true) {
+		if len(did.settled) > 0 && tends.CompareAndSwap(false, true) {
 			tending.Go(func() {
 				defer tends.Store(false)
-				if err := errors.Join(r.publishLost(ctx), r.prune(ctx, did.verified)); err != nil && ctx.Err() == nil {
+				if err := errors.Join(r.publishLost(ctx), r.prune(ctx, did.settled)); err != nil && ctx.Err() == nil {
 					failed(err)
 				}
 			})
@@ -103,7 +104,6 @@ func pauseBehind(n int) time.Duration {
 // process is sending, it waits.
 func (r *Relay) Flush(ctx context.Context) error {
 	s := r.sender()
-	s.unchecked = true
 	for {
 		did, err := s.round(ctx)
 		switch {
@@ -112,9 +112,21 @@ func (r *Relay) Flush(ctx context.Context) error {
 		case did.busy:
 			db.Sleep(ctx, 5*time.Millisecond)
 		case !did.more:
-			return nil
+			return s.nothingHeld(ctx)
 		}
 	}
+}
+
+// nothingHeld fails if messages wait for partitions that are held.
+func (s *sender) nothingHeld(ctx context.Context) error {
+	if len(s.leftOut()) == 0 {
+		return nil
+	}
+	var n int
+	if err := s.DB.Pool.QueryRow(ctx, `select count(*) from outbox where sent_at is null`).Scan(&n); err != nil || n == 0 {
+		return err
+	}
+	return fmt.Errorf("%d messages wait for partitions that take none: %v", n, s.leftOut())
 }
 
 // sender is a Relay at work: a machine that decides, and a name for the claim.
@@ -135,15 +147,16 @@ type row struct {
 
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
-// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. verified
-// are the partitions that have all that they were given.
+// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. settled
+// are the partitions that have all that they were given, or of which the rest waits again.
 type done struct {
 	sent       int
 	more, busy bool
-	verified   []Partition
+	settled    []Partition
 }
 
-// round claims the outbox, sends a batch or verifies the log, and gives the claim back.
+// round claims the outbox, verifies the log or sends a batch, and gives the claim back. A batch is marked as sent when what lies in front of it is
+// verified, so the table published always has the newest message that is marked.
 func (s *sender) round(ctx context.Context) (done, error) {
 	if err := ctx.Err(); err != nil {
 		return done{}, err
@@ -151,25 +164,33 @@ func (s *sender) round(ctx context.Context) (done, error) {
 	// A stop does not break a round off: its messages would be sent a second time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundLasts)
 	defer cancel()
-	p := s.plan(time.Now(), s.Log.Connections())
-	c, err := s.claim(ctx, s.repairs(p))
+	p, ok := s.plan(time.Now(), s.Log.Connections())
+	if !ok {
+		return done{}, nil
+	}
+	c, err := s.claim(ctx, s.verifies(p))
 	if err != nil || !c.mine {
 		return done{busy: c.busy}, err
 	}
-	p = s.claimed(p, c.due, time.Now())
-	if s.repairs(p) {
-		verified, err := s.repair(ctx, p)
-		return done{more: err == nil, verified: verified}, errors.Join(err, s.release(ctx, p.whole && err == nil))
+	if p.whole = p.whole || c.due; s.verifies(p) {
+		r, err := s.repair(ctx, p, c.published)
+		return done{more: err == nil, settled: r.settled}, errors.Join(err, s.release(ctx, p.whole && err == nil))
 	}
 	if len(c.rows) == 0 {
 		return done{}, s.release(ctx, false)
 	}
-	before := s.Log.Connections()
 	s.send(ctx, c)
 	sent, failed := s.appended(c.rows, time.Now())
-	mine, all, err := s.mark(ctx, sent, s.through(before, s.Log.Connections()))
-	s.stored(c.rows, mine && err == nil, all)
-	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows) || s.check}, errors.Join(append(failed, err)...)
+	var r repaired
+	if p := s.behind(sent, c.published, s.DB.Schema, s.Log.Connections()); s.verifies(p) {
+		if r, err = s.repair(ctx, p, c.published); err != nil {
+			failed, sent = append(failed, err), nil
+		}
+		sent = s.standing(sent, r.lost)
+	}
+	mine, err := s.mark(ctx, sent)
+	s.stored(c.rows, mine && err == nil)
+	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows), settled: r.settled}, errors.Join(append(failed, err)...)
 }
 
 // send appends the rows of a claim, and notes where they stand.

@@ -275,6 +275,27 @@ func TestAnOldMessageThatNobodyHasMarkedIsFollowedByTheNewestOfItsKey(t *testing
 	require.Contains(t, string(log.Messages(partition(proto.AppsTopic))[4].Value), "new")
 }
 
+// The relay stood still for so long that the rows of the newer ones are no longer kept.
+func TestAnOldMessageWhoseNewerOnesAreNotKeptIsFollowedByTheState(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	log := &relaytest.Log{}
+	relaying(t, relay.Relay{DB: d, Log: log, PublishState: func(ctx context.Context, topic string) error {
+		return d.Do(ctx, func(tx *db.Tx) error { return tx.EmitMessage(topic, "state", &proto.Mail{}) })
+	}})
+	tell(t, d, proto.AppsTopic, "apps", "old")
+	tell(t, d, proto.AppsTopic, "apps", "new")
+	soon(t, func() bool { return waits(t, d) == 0 })
+	_, err := d.Pool.Exec(t.Context(), `delete from outbox`)
+	require.NoError(t, err)
+	log.Put(partition(proto.AppsTopic), log.Messages(partition(proto.AppsTopic))[0])
+	_, err = d.Pool.Exec(t.Context(), `update relay set checked_at = '-infinity'`)
+	require.NoError(t, err)
+	soon(t, func() bool {
+		return strings.Join(log.Keys(proto.AppsTopic), " ") == "apps apps apps state "+proto.StateKey
+	})
+}
+
 func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -333,23 +354,94 @@ func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 	require.Equal(t, "01", strings.Join(log.Keys(proto.AuditTopic)[:2], ""))
 }
 
-// What went over a connection that nobody had verified is marked and not yet published. Then the machine loses its power, and the broker what it
-// had not flushed.
-func TestALossBehindThePublishedMessageIsFoundByTheRowsThatAreKept(t *testing.T) {
+// caller is a process's own way to a log: it makes a new connection with its next batch, when the one before broke.
+type caller struct {
+	*relaytest.Log
+	broken bool
+	made   int64
+}
+
+func (c *caller) Append(ctx context.Context, batch []db.Message) []relay.Placed {
+	if c.broken {
+		c.broken, c.made = false, c.made+1
+	}
+	return c.Log.Append(ctx, batch)
+}
+
+func (c *caller) Connections() int64 { return c.made }
+
+// A process sends over a connection that nobody has verified, and stands still. The log loses the message, and another process sends on over a
+// connection of its own, by which the loss does not show.
+func TestALossBehindWhatAnotherProcessHasVerifiedIsRepaired(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
 	log := &relaytest.Log{}
-	stop := relaying(t, relay.Relay{DB: d, Log: log})
+	first, second := &caller{Log: log}, &caller{Log: log}
+	one, other := (&relay.Relay{DB: d, Log: first}).Sender(), (&relay.Relay{DB: d, Log: second}).Sender()
+	rounds := func(of *relay.Sender, n int) {
+		for range n {
+			require.NoError(t, of.Round(t.Context()))
+		}
+	}
 	for i := range 3 {
 		tell(t, d, proto.AuditTopic, fmt.Sprint(i), "x")
 	}
-	soon(t, func() bool { return waits(t, d) == 0 })
-	stop()
-	_, err := d.Pool.Exec(t.Context(), `update published set "offset" = 0, digest = $1`, log.Messages(partition(proto.AuditTopic))[0].Digest())
+	rounds(one, 2)
+	rounds(other, 1)
+	tell(t, d, proto.AuditTopic, "3", "x")
+	first.broken = true
+	rounds(one, 1)
+	require.Equal(t, "0123", strings.Join(log.Keys(proto.AuditTopic), ""))
+	log.Cut(partition(proto.AuditTopic), 3)
+	second.broken = true
+	tell(t, d, proto.AuditTopic, "4", "x")
+	rounds(other, 4)
+	require.Equal(t, "012434", strings.Join(log.Keys(proto.AuditTopic), ""))
+	require.Zero(t, waits(t, d))
+}
+
+// remade is a log of which a topic is made anew, and gets messages of others, when readers are asked how far they are.
+type remade struct{ *relaytest.Log }
+
+func (r remade) Committed(_ context.Context, _ string, of []relay.Partition) (map[relay.Partition]int64, error) {
+	if len(r.Keys(of[0].Topic)) == 1 {
+		r.Cut(of[0], 0)
+		r.Put(of[0], db.Message{Topic: of[0].Topic, Key: "theirs"})
+	}
+	return map[relay.Partition]int64{of[0]: 1}, nil
+}
+
+func TestWhatReadersConsumedInThePlaceOfALostMessageDeletesNoRow(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := remade{&relaytest.Log{}}
+	sender := (&relay.Relay{DB: d, Log: log}).Sender()
+	tell(t, d, proto.AuditTopic, "ours", "x")
+	require.NoError(t, sender.Round(t.Context()))
+	require.NoError(t, sender.Round(t.Context()))
+	_, err := d.Pool.Exec(t.Context(), `update outbox set sent_at = now() - interval '11 minutes'`)
 	require.NoError(t, err)
-	log.Cut(partition(proto.AuditTopic), 1)
 	relaying(t, relay.Relay{DB: d, Log: log})
-	soon(t, func() bool { return slices.Equal(log.Keys(proto.AuditTopic), []string{"0", "1", "2"}) })
+	soon(t, func() bool { return slices.Contains(log.Keys(proto.AuditTopic), "theirs") })
+	_, err = d.Pool.Exec(t.Context(), `update relay set checked_at = '-infinity'`)
+	require.NoError(t, err)
+	soon(t, func() bool { return slices.Equal(log.Keys(proto.AuditTopic), []string{"theirs", "ours"}) })
+}
+
+func TestAFlushFailsWhileAMessageWaitsForAPartitionThatCannotBeVerified(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	log := &blind{Log: &relaytest.Log{}, to: partition(proto.AppsTopic)}
+	r := &relay.Relay{DB: d, Log: log}
+	tell(t, d, proto.AppsTopic, "a", "x")
+	require.NoError(t, r.Flush(t.Context()))
+	log.yes.Store(true)
+	require.NoError(t, r.Flush(t.Context()), "nothing waits")
+	tell(t, d, proto.AppsTopic, "b", "x")
+	require.ErrorContains(t, r.Flush(t.Context()), "1 messages wait")
+	log.yes.Store(false)
+	require.NoError(t, r.Flush(t.Context()))
+	require.Equal(t, []string{"a", "b"}, log.Keys(proto.AppsTopic))
 }
 
 // blind is a log of which one partition cannot be read.

@@ -2,21 +2,29 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
+// repaired is what became of the partitions of a plan. Those that could not be verified are held.
+type repaired struct {
+	// settled have everything that they were given, or the rest waits in the outbox again: that is so for those which are lost too.
+	settled, lost []Partition
+}
+
 // repair brings the log and the outbox together: under the claim, so that no other process sends meanwhile. Messages that the log has lost
-// wait in the outbox again, in their order. It returns the partitions of the plan that have everything.
-func (s *sender) repair(ctx context.Context, p plan) (verified []Partition, err error) {
+// wait in the outbox again, in their order.
+func (s *sender) repair(ctx context.Context, p plan, published map[Partition]own) (r repaired, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLasts)
 	defer cancel()
 	defer func() {
@@ -27,33 +35,29 @@ func (s *sender) repair(ctx context.Context, p plan) (verified []Partition, err 
 	}()
 	if s.doubtful != nil {
 		if err := s.sendNewestAgain(ctx, s.doubtful); err != nil {
-			return nil, err
+			return repaired{}, err
 		}
 		s.doubtful = nil
 	}
 	connections := s.Log.Connections()
 	if p.restores() {
 		if err := s.Log.Restore(ctx); err != nil {
-			return nil, err
+			return repaired{}, err
 		}
 	}
-	if verified, err = s.verifyAll(ctx, p); err != nil {
-		return nil, err
+	if r, err = s.verifyAll(ctx, p, published); err != nil {
+		return repaired{}, err
 	}
 	s.checked(p, connections)
-	return verified, nil
+	return r, nil
 }
 
 // verifyAll verifies the partitions of a plan, and holds those that cannot be.
-func (s *sender) verifyAll(ctx context.Context, p plan) (verified []Partition, err error) {
-	published, err := s.published(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]own) (r repaired, err error) {
 	parts := s.included(p, published)
 	bounds, err := s.Log.Bounds(ctx, parts)
 	if err != nil {
-		return nil, err
+		return repaired{}, err
 	}
 	var g errgroup.Group
 	g.SetLimit(8)
@@ -72,10 +76,10 @@ func (s *sender) verifyAll(ctx context.Context, p plan) (verified []Partition, e
 		_, led := bounds[part]
 		err := failed[i]
 		if x, sent := published[part]; err == nil && led && sent {
-			err = s.settle(ctx, x.published, found[i])
+			err = s.settle(ctx, x, found[i])
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return repaired{}, ctx.Err()
 		}
 		if err != nil {
 			slog.WarnContext(ctx, "a partition is verified later", "topic", part.Topic, "partition", part.Number, "error", err)
@@ -85,42 +89,17 @@ func (s *sender) verifyAll(ctx context.Context, p plan) (verified []Partition, e
 			continue
 		}
 		s.verified(part)
-		verified = append(verified, part)
-	}
-	return verified, nil
-}
-
-// published is what the tables say about each partition in which this service has published.
-func (s *sender) published(ctx context.Context) (map[Partition]known, error) {
-	rows, err := s.DB.Pool.Query(ctx, `select p.topic, p.partition, p."offset", p.digest, p.sent_at, k.key, k.value, k."offset", k.sent_at,
-			array(select o."offset" from outbox o where (o.topic, o.partition) = (p.topic, p.partition) and o.sent_at >= p.sent_at and o."offset" > p."offset")
-		from published p left join lateral (select key, value, "offset", sent_at from outbox o
-			where (o.topic, o.partition) = (p.topic, p.partition) and sent_at is not null order by sent_at desc, "offset" desc limit 1) k on true`)
-	if err != nil {
-		return nil, err
-	}
-	all := map[Partition]known{}
-	var x known
-	var key *string
-	var value []byte
-	var offset *int64
-	var sentAt *time.Time
-	_, err = pgx.ForEachRow(rows, []any{&x.published.Topic, &x.published.Number, &x.published.Offset, &x.published.Digest, &x.published.SentAt,
-		&key, &value, &offset, &sentAt, &x.marked}, func() error {
-		x.newest = nil
-		if key != nil {
-			x.newest = &own{x.published.Partition, *offset, db.Message{Key: *key, Value: value}.Digest(), *sentAt}
+		if r.settled = append(r.settled, part); found[i].missing {
+			r.lost = append(r.lost, part)
 		}
-		all[x.published.Partition] = x
-		return nil
-	})
-	return all, err
+	}
+	return r, nil
 }
 
 // settle stores what a partition needs: rows that have to be sent again, and what the newest message is.
 func (s *sender) settle(ctx context.Context, published own, f finding) error {
-	if f.missing != nil {
-		return s.sendLostAgain(ctx, *f.missing)
+	if f.missing {
+		return s.sendLostAgain(ctx, published)
 	}
 	if len(f.tail) > 0 {
 		tail := make([]db.Message, len(f.tail))
@@ -135,8 +114,26 @@ func (s *sender) settle(ctx context.Context, published own, f finding) error {
 	if f.newest.Offset == published.Offset {
 		return nil
 	}
-	_, err := s.DB.Pool.Exec(ctx, `update published set "offset" = $3, digest = $4, sent_at = $5 where (topic, partition) = ($1, $2)`,
-		published.Topic, published.Number, f.newest.Offset, f.newest.Digest, f.newest.SentAt)
+	return move(ctx, s.DB.Pool, published, &f.newest)
+}
+
+// errMoved is what a process gets whose claim has ended: another one knows more.
+var errMoved = errors.New("another process has moved what is published")
+
+// move replaces the newest message of a partition, by none if to is nil.
+func move(ctx context.Context, on interface {
+	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+}, from own, to *own) error {
+	const was = ` where (topic, partition, "offset", digest) = ($1, $2, $3, $4)`
+	args := []any{from.Topic, from.Number, from.Offset, from.Digest}
+	statement := `delete from published` + was
+	if to != nil {
+		statement, args = `update published set "offset" = $5, digest = $6, sent_at = $7`+was, append(args, to.Offset, to.Digest, to.SentAt)
+	}
+	tag, err := on.Exec(ctx, statement, args...)
+	if err == nil && tag.RowsAffected() == 0 {
+		return errMoved
+	}
 	return err
 }
 
@@ -144,20 +141,27 @@ func (s *sender) settle(ctx context.Context, published own, f finding) error {
 const unsend = `with turn as (` + db.LockRelay + `) update outbox set sent_at = null, partition = null, "offset" = null
 	where exists (select from turn) and sent_at is not null and `
 
-// sendNewestAgain lets the newest row of each message's key wait again: an older one may stand behind it in the log.
+// sendNewestAgain lets the newest row of each message's key wait again: an older one may stand behind it in the log. Where no row of a record is
+// kept, the state of its topic is published.
 func (s *sender) sendNewestAgain(ctx context.Context, about []db.Message) error {
-	topics, keys, hashes := make([]string, len(about)), make([]string, len(about)), make([]int32, len(about))
+	topics, keys, hashes, compacted := make([]string, len(about)), make([]string, len(about)), make([]int32, len(about)), make([]bool, len(about))
 	for i, m := range about {
-		topics[i], keys[i], hashes[i] = m.Topic, m.Key, db.KeyHash(m.Key)
+		topics[i], keys[i], hashes[i], compacted[i] = m.Topic, m.Key, db.KeyHash(m.Key), proto.TopicNamed(m.Topic).Compacted
 	}
+	b := &pgx.Batch{}
 	// Only hashes have an index.
-	_, err := s.DB.Pool.Exec(ctx, unsend+`hash = any($3) and seq in (select max(o.seq) from (select distinct * from unnest($1::text[], $2::text[]) k (topic, key)) k
+	b.Queue(unsend+`hash = any($3) and seq in (select max(o.seq) from (select distinct * from unnest($1::text[], $2::text[]) k (topic, key)) k
 		join outbox o on o.hash = any($3) and (o.topic, o.key) = (k.topic, k.key) group by o.topic, o.key)`, topics, keys, hashes)
-	if err != nil {
+	b.Queue(lose+`select distinct topic, now() from unnest($1::text[], $2::text[], $4::bool[]) k (topic, key, compacted)
+		where compacted and not exists (select from outbox o where o.hash = any($3) and (o.topic, o.key) = (k.topic, k.key))`+again, topics, keys, hashes, compacted)
+	if err := s.DB.Pool.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("send the newest messages of %d keys again: %w", len(keys), err)
 	}
 	return nil
 }
+
+// lose and again are a statement around the topics of which the state of all records has to be published.
+const lose, again = `insert into lost_topic (topic, since) `, ` on conflict (topic) do update set since = excluded.since`
 
 // kept is a row of the outbox that was sent.
 type kept struct {
@@ -187,17 +191,29 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 		if err != nil {
 			return false, err
 		}
-		return stands(ctx, s.Log, x, b[p], time.Now())
+		x.SentAt = time.Now() // where the log has lost something, what is gone may be lost, however old it is
+		return stands(ctx, s.Log, x, b[p], x.SentAt)
 	})
 	if err != nil {
 		return err
 	}
 	topic := proto.TopicNamed(p.Topic)
 	by := repairOf(first, topic)
+	var last *own // the newest one that the log has
+	if first > 0 {
+		x, err := s.keptRow(ctx, p, all[first-1].Offset)
+		if err != nil {
+			return err
+		}
+		last = &x
+	}
 	slog.WarnContext(ctx, "the log has lost messages", "topic", p.Topic, "partition", p.Number, "offset", missing.Offset, "end", b[p].End,
 		"sent_again", len(all)-first, "state", by == publishing)
 	return pgx.BeginFunc(ctx, s.DB.Pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `delete from published where (topic, partition) = ($1, $2)`, p.Topic, p.Number); err != nil {
+		if _, err := tx.Exec(ctx, db.LockRelay); err != nil {
+			return err
+		}
+		if err := move(ctx, tx, missing, last); err != nil {
 			return err
 		}
 		if first < len(all) {
@@ -206,7 +222,7 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 			}
 		}
 		if by == publishing {
-			_, err := tx.Exec(ctx, `insert into lost_topic (topic, since) values ($1, now()) on conflict (topic) do update set since = excluded.since`, p.Topic)
+			_, err := tx.Exec(ctx, lose+`values ($1, now())`+again, p.Topic)
 			return err
 		}
 		return s.endOfState(ctx, tx, topic)

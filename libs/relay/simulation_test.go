@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -25,6 +26,7 @@ import (
 
 const (
 	records  = proto.PageTopic            // of settings, compacted
+	manifest = proto.ManifestTopic        // compacted too, and others publish their own keys on it
 	commands = proto.SettingsCommandTopic // several publish on it, and settings has to handle each once
 	schema   = "settings"
 )
@@ -59,7 +61,7 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 
 // happenings are drawn evenly; a relay's step stands there several times.
 var happenings = []string{"commit", "commit", "commit", "step", "step", "step", "step", "step", "step", "round", "round", "consume", "consume",
-	"crash", "freeze", "late", "minutes", "days", "down", "cut", "power", "anew", "backup", "restore"}
+	"others", "crash", "freeze", "late", "minutes", "days", "down", "failover", "cut", "cut", "power", "anew", "emptied", "backup", "restore"}
 
 // world is everything that lasts longer than a process.
 type world struct {
@@ -76,8 +78,12 @@ type world struct {
 	// handled are the commands that the reader acted on, in their order, and committed those that it has to.
 	handled, committed []string
 	lossy              bool // messages were lost, so a later command may have overtaken one that is sent again
-	position           map[Partition]place
-	group              map[Partition]int64
+	// ahead: the log has lost what the reader had consumed, and the reader has not been back since. pruned are the commands that went meanwhile.
+	ahead    bool
+	pruned   []string
+	forgot   bool // a relay died before it could repair what it had put behind newer messages, which nobody sees in a topic of several
+	position map[Partition]place
+	group    map[Partition]int64
 }
 
 // tables are the owner's.
@@ -130,19 +136,34 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-var partitions = []Partition{{records, 0}, {records, 1}, {commands, 0}}
+var partitions = []Partition{{records, 0}, {records, 1}, {manifest, 0}, {commands, 0}}
 
-func partitionsOf(topic string) int { return map[string]int{records: 2, commands: 1}[topic] }
+func partitionsOf(topic string) int {
+	return map[string]int{records: 2, manifest: 1, commands: 1}[topic]
+}
+
+// The keys of records; the last one is the manifest's.
+var keys = []string{"a", "b", "c", "m"}
+
+func topicOf(key string) string {
+	if key == "m" {
+		return manifest
+	}
+	return records
+}
+
+// isRecord reports whether a message has a record of the owner.
+func isRecord(m db.Message) bool { return m.Topic != commands && slices.Contains(keys, m.Key) }
 
 func (w *world) happens(what string) {
-	w.now = w.now.Add(200 * time.Millisecond)
+	w.now = w.now.Add(firstHold / 3)
 	some := func() *process { return w.relays[rapid.IntRange(0, 1).Draw(w.T, "relay")] }
 	somewhere := func() Partition {
 		return rapid.SampledFrom(partitions).Draw(w.T, "partition")
 	}
 	switch what {
 	case "commit":
-		w.commit(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(w.T, "key"), rapid.Bool().Draw(w.T, "command"))
+		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), rapid.Bool().Draw(w.T, "command"))
 	case "step":
 		some().step()
 	case "round":
@@ -150,7 +171,12 @@ func (w *world) happens(what string) {
 	case "consume":
 		w.consume(rapid.IntRange(1, 5).Draw(w.T, "messages"))
 	case "crash":
-		w.relays[rapid.IntRange(0, 1).Draw(w.T, "relay")] = w.process()
+		w.crash(rapid.IntRange(0, 1).Draw(w.T, "relay"))
+	case "others": // publish on the topics that are not this service's
+		at := rapid.SampledFrom(partitions[2:]).Draw(w.T, "partition")
+		if l := w.log[at]; !l.down {
+			w.append(l, db.Message{Topic: at.Topic, Key: "other", Value: []byte("theirs")})
+		}
 	case "freeze": // and its claim ends, while it believes to have it
 		w.now = w.now.Add(claimLasts + time.Second)
 	case "late": // it freezes between its claim and its messages, another one takes over, and it dies before it can repair anything
@@ -159,41 +185,64 @@ func (w *world) happens(what string) {
 			w.relays[i].step()
 		}
 		w.now = w.now.Add(claimLasts + time.Second)
+		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), false)
 		for range 4 {
 			w.relays[1-i].round()
 		}
 		if w.relays[i].step(); rapid.Bool().Draw(w.T, "dies") {
-			w.relays[i] = w.process()
+			w.crash(i)
+		}
+		if rapid.Bool().Draw(w.T, "the other goes on") {
+			w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), false)
+			w.relays[1-i].round()
 		}
 	case "minutes":
 		w.now = w.now.Add(keepSent + time.Minute)
-	case "days": // behind a check, as there is one every half a minute
-		for range 4 {
-			w.now = w.now.Add(checkEvery + time.Second)
-			w.relays[0].round()
-		}
+	case "days":
+		w.checks()
 		w.now = w.now.Add(4 * 24 * time.Hour)
 		w.compact()
 	case "down":
 		l := w.log[somewhere()]
-		l.down = !l.down
-		w.outages++
+		if l.down = !l.down; l.down {
+			w.outages++ // what was connected to its leader is cut off. Another one leads it later, and that may be connected already.
+		}
+	case "failover": // to a broker that lags, while a relay has something for the partition
+		at, p := somewhere(), some()
+		l := w.log[at]
+		l.down, w.outages = true, w.outages+1
+		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), at.Topic == commands)
+		for range 3 {
+			p.round()
+		}
+		w.cut(at)
+		l.down = false
+		p.round()
 	case "cut":
 		w.cut(somewhere())
 	case "power": // of the host on which all of them run
 		for _, p := range partitions {
 			w.cut(p)
 		}
-		w.relays[0], w.relays[1] = w.process(), w.process()
+		w.crash(0)
+		w.crash(1)
 	case "anew":
 		topic := somewhere().Topic
 		for p, l := range w.log {
 			if p.Topic == topic {
 				*l = simLog{down: l.down}
 				delete(w.group, p)
+				w.ahead = w.ahead && p.Topic != commands
 			}
 		}
 		w.outages, w.lossy = w.outages+1, true
+	case "emptied": // an administrator deletes all messages of a partition, of which the newest own one is young when the next check finds it gone
+		at := somewhere()
+		if l := w.log[at]; !l.down && w.now.Sub(w.published[at].SentAt) < keepSent {
+			l.first, l.messages, w.lossy = l.end, nil, true
+			w.outages++
+			w.checks()
+		}
 	case "backup":
 		s := w.tables.clone()
 		w.saved = &s
@@ -202,16 +251,45 @@ func (w *world) happens(what string) {
 	}
 }
 
-// cut loses the newest messages of a partition.
+// checks are the next ones: there is one every half a minute.
+func (w *world) checks() {
+	for range 4 {
+		w.now = w.now.Add(checkEvery + time.Second)
+		w.relays[0].round()
+	}
+}
+
+// crash ends a relay and starts another one.
+func (w *world) crash(i int) {
+	p := w.relays[i]
+	w.forgot = w.forgot || p.doubtful != nil || len(p.steps) > 0 && w.holder != p
+	w.relays[i] = w.process()
+}
+
+func (w *world) append(l *simLog, m db.Message) {
+	w.uid++
+	l.messages = append(l.messages, simMessage{Stored{Message: m, Offset: l.end, At: w.now}, w.uid})
+	l.end++
+}
+
+// cut loses the newest messages of a partition. Others may publish in their places.
 func (w *world) cut(p Partition) {
 	l := w.log[p]
+	if !l.down {
+		w.outages++
+	}
 	if n := min(rapid.IntRange(0, 4).Draw(w.T, "messages"), len(l.messages)); n > 0 {
 		l.end = l.messages[len(l.messages)-n].Offset
 		l.messages = l.messages[:len(l.messages)-n]
 		l.first = min(l.first, l.end)
 		w.lossy = true
 	}
-	w.outages++
+	w.ahead = w.ahead || p.Topic == commands && w.group[p] > l.end
+	if !owned(p.Topic, schema) {
+		for range rapid.IntRange(0, 5).Draw(w.T, "others") {
+			w.append(l, db.Message{Topic: p.Topic, Key: "other", Value: []byte("theirs")})
+		}
+	}
 }
 
 func (x tables) clone() tables {
@@ -240,7 +318,7 @@ func (w *world) commit(key string, command bool) {
 		return
 	}
 	w.versions[key]++
-	w.add(records, key, fmt.Sprint(w.versions[key]))
+	w.add(topicOf(key), key, fmt.Sprint(w.versions[key]))
 }
 
 func version(m db.Message) (v int64) {
@@ -282,7 +360,7 @@ func (w *world) restore() {
 		w.relays[i] = w.process()
 	}
 	w.published, w.lost, w.holder, w.until = map[Partition]own{}, map[string]int64{}, nil, time.Time{}
-	w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool { return r.Topic == records })
+	w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool { return r.Topic != commands })
 	known := map[string]bool{}
 	for _, r := range w.rows {
 		r.sent, known[string(r.Value)] = false, true
@@ -290,9 +368,9 @@ func (w *world) restore() {
 	for _, id := range w.handled {
 		known[id] = true
 	}
-	for p, l := range w.log {
+	for _, l := range w.log {
 		for _, m := range l.messages {
-			if v := version(m.Message); p.Topic == records && m.Key != proto.StateKey && v > w.versions[m.Key] {
+			if v := version(m.Message); isRecord(m.Message) && v > w.versions[m.Key] {
 				w.versions[m.Key] = v + 1
 			}
 		}
@@ -301,12 +379,15 @@ func (w *world) restore() {
 		w.versions[key] = max(w.versions[key], v) // the copy may hold what a lossy log does not
 	}
 	w.committed = slices.DeleteFunc(w.committed, func(id string) bool { return !known[id] }) // of the others there is only the log
-	w.publishState()
+	w.publishState(records)
+	w.publishState(manifest)
 }
 
-func (w *world) publishState() {
+func (w *world) publishState(topic string) {
 	for _, key := range slices.Sorted(maps.Keys(w.versions)) {
-		w.add(records, key, fmt.Sprint(w.versions[key]))
+		if topicOf(key) == topic {
+			w.add(topic, key, fmt.Sprint(w.versions[key]))
+		}
 	}
 }
 
@@ -328,13 +409,14 @@ func (w *world) consume(most int) {
 			n++
 			at = place{m.Offset + 1, m.uid}
 			switch what := string(m.Value); {
-			case p.Topic == commands && !slices.Contains(w.handled, what):
+			case p.Topic == commands && m.Key != "other" && !slices.Contains(w.handled, what):
 				w.handled = append(w.handled, what)
-			case p.Topic == records && m.Key != proto.StateKey:
+			case isRecord(m.Message):
 				w.copy[m.Key] = max(w.copy[m.Key], version(m.Message))
 			}
 		}
 		w.position[p], w.group[p] = at, at.next
+		w.ahead = w.ahead && p.Topic != commands
 	}
 }
 
@@ -343,7 +425,13 @@ func (w *world) settle() {
 	for _, l := range w.log {
 		l.down = false
 	}
-	w.relays[0], w.relays[1] = w.process(), w.process()
+	for i, p := range w.relays { // each finishes what it had begun, and repairs what came of it
+		w.now = w.now.Add(claimLasts + time.Second)
+		for range 3 {
+			p.round()
+		}
+		w.crash(i)
+	}
 	for quiet, n := 0, 0; quiet < 3; n++ {
 		if n == 200 {
 			w.Fatalf("the relay never comes to an end: %s", w)
@@ -363,23 +451,29 @@ func (w *world) settle() {
 
 // compare holds what was committed against what came of it.
 func (w *world) compare() {
+	if v, there := w.versions["m"]; there && w.forgot {
+		w.copy["m"] = v
+	}
 	if !maps.Equal(w.versions, w.copy) {
 		w.Fatalf("the copy has %v of %v: %s", w.copy, w.versions, w)
 	}
 	// A reader that comes later sees the log alone.
 	last := map[string]int64{}
-	for p, l := range w.log {
+	for _, l := range w.log {
 		for _, m := range l.messages {
-			if p.Topic == records && m.Key != proto.StateKey {
+			if isRecord(m.Message) {
 				last[m.Key] = version(m.Message)
 			}
 		}
+	}
+	if v, there := w.versions["m"]; there && w.forgot {
+		last["m"] = v
 	}
 	if !maps.Equal(w.versions, last) {
 		w.Fatalf("the log ends with %v of %v: %s", last, w.versions, w)
 	}
 	for _, id := range w.committed {
-		if !slices.Contains(w.handled, id) {
+		if !slices.Contains(w.handled, id) && !slices.Contains(w.pruned, id) {
 			w.Fatalf("the command %s was never handled: %s", id, w)
 		}
 	}
@@ -446,7 +540,10 @@ func (p *process) then(steps ...func()) { p.steps = append(steps, p.steps...) }
 // begin is the claim, and the plan before it.
 func (p *process) begin() {
 	w := p.w
-	plan := p.plan(w.now, p.Connections())
+	plan, ok := p.plan(w.now, p.Connections())
+	if !ok {
+		return
+	}
 	var waiting []*row
 	for _, r := range w.rows {
 		if r.sent || len(waiting) == 3 {
@@ -461,22 +558,26 @@ func (p *process) begin() {
 		}
 	}
 	due := w.now.Sub(w.checkedAt) > checkEvery
-	if w.holder != p && w.until.After(w.now) || !p.repairs(plan) && !due && len(waiting) == 0 {
+	if w.holder != p && w.until.After(w.now) || !p.verifies(plan) && !due && len(waiting) == 0 {
 		return
 	}
 	w.holder, w.until = p, w.now.Add(claimLasts)
-	if plan = p.claimed(plan, due, w.now); p.repairs(plan) {
-		p.then(func() { p.repair(plan) })
+	published := maps.Clone(w.published)
+	if plan.whole = plan.whole || due; p.verifies(plan) {
+		p.then(func() { p.repair(plan, published, func([]Partition) { p.release(plan.whole) }) })
 		return
 	}
 	p.then(func() {
-		before := p.Connections()
 		for i, at := range p.Append(context.Background(), messages(waiting)) {
 			waiting[i].placed = at
 		}
 		sent, _ := p.appended(waiting, w.now)
-		through := p.through(before, p.Connections())
-		p.then(func() { p.mark(waiting, sent, through) })
+		mark := func(lost []Partition) { p.mark(waiting, p.standing(sent, lost)) }
+		if behind := p.behind(sent, published, schema, p.Connections()); p.verifies(behind) {
+			p.then(func() { p.repair(behind, published, mark) })
+		} else {
+			p.then(func() { mark(nil) })
+		}
 	})
 }
 
@@ -496,7 +597,7 @@ func (p *process) release(checked bool) {
 	}
 }
 
-func (p *process) mark(rows, sent []*row, through bool) {
+func (p *process) mark(rows, sent []*row) {
 	w := p.w
 	mine := w.holder == p
 	if mine {
@@ -507,37 +608,36 @@ func (p *process) mark(rows, sent []*row, through bool) {
 				}
 			}
 		}
-	}
-	all := mine
-	last, first := newestOf(sent)
-	for at, x := range last {
-		if old, there := w.published[at]; mine && (!there || through && old.follows(first[at], owned(at.Topic, schema))) {
-			w.published[at] = own{at, x.placed.Offset, x.Digest(), w.now}
-		} else {
-			all = false
+		last, _ := newestOf(sent)
+		for at, x := range last {
+			if old, there := w.published[at]; !there || old.Offset < x.placed.Offset {
+				w.published[at] = own{at, x.placed.Offset, x.Digest(), w.now}
+			}
 		}
 	}
-	p.stored(rows, mine, all)
+	p.stored(rows, mine)
 	p.release(false)
 }
 
-func (p *process) repair(plan plan) {
+// repair calls then with the partitions that have lost something.
+func (p *process) repair(plan plan, published map[Partition]own, then func(lost []Partition)) {
 	w := p.w
 	connections := p.Connections()
 	if p.doubtful != nil {
 		w.sendNewestAgain(p.doubtful)
 		p.doubtful = nil
 	}
-	published := w.known()
 	parts := p.included(plan, published)
 	bounds, _ := p.Bounds(context.Background(), parts)
-	var verified []Partition
+	var settled, lost []Partition
+	var steps []func()
 	for _, at := range parts {
-		p.then(func() {
+		steps = append(steps, func() {
 			b, led := bounds[at]
 			var f finding
 			var err error
-			if x, sent := published[at]; led && sent {
+			x, sent := published[at]
+			if led && sent {
 				f, err = verify(context.Background(), p, schema, x, b, w.now)
 			}
 			if !led || err != nil {
@@ -545,54 +645,51 @@ func (p *process) repair(plan plan) {
 				return
 			}
 			p.then(func() {
-				if x, sent := published[at]; sent && p.repairPartition(x.published, f) != nil {
+				if sent && p.repairPartition(x, f) != nil {
 					p.hold(at, w.now)
 					return
 				}
 				p.verified(at)
-				verified = append(verified, at)
+				if settled = append(settled, at); f.missing {
+					lost = append(lost, at)
+				}
 			})
 		})
 	}
-	p.steps = append(p.steps, func() {
+	p.then(append(steps, func() {
 		p.checked(plan, connections)
-		p.release(plan.whole)
-	}, func() { w.publishLost() }, func() { w.prune(verified) })
+		then(lost)
+	}, func() { w.publishLost() }, func() {
+		consumed := maps.Clone(w.group)
+		p.then(func() { w.prune(settled, consumed) })
+	})...)
 }
 
-// known is what the tables say of each partition.
-func (w *world) known() map[Partition]known {
-	all := map[Partition]known{}
-	for at, x := range w.published {
-		k := known{published: x}
-		for _, r := range w.rows {
-			if !r.sent || r.at != at {
-				continue
-			}
-			if r.offset > x.Offset && !r.sentAt.Before(x.SentAt) {
-				k.marked = append(k.marked, r.offset)
-			}
-			if n := k.newest; n == nil || r.sentAt.After(n.SentAt) || r.sentAt.Equal(n.SentAt) && r.offset > n.Offset {
-				k.newest = &own{at, r.offset, r.Digest(), r.sentAt}
-			}
-		}
-		all[at] = k
+// move is the statement's: nothing moves if another process has moved it.
+func (w *world) move(from own, to *own) error {
+	switch x, there := w.published[from.Partition]; {
+	case !there || x.Offset != from.Offset || !bytes.Equal(x.Digest, from.Digest):
+		return errMoved
+	case to == nil:
+		delete(w.published, from.Partition)
+	default:
+		w.published[from.Partition] = *to
 	}
-	return all
+	return nil
 }
 
 func (p *process) repairPartition(published own, f finding) error {
 	w, at := p.w, published.Partition
-	if f.missing == nil {
+	if !f.missing {
 		tail := []db.Message{}
 		for _, m := range f.tail {
 			tail = append(tail, m.Message)
 		}
 		w.sendNewestAgain(tail)
-		if _, still := w.published[at]; still {
-			w.published[at] = f.newest
+		if f.newest.Offset == published.Offset {
+			return nil
 		}
-		return nil
+		return w.move(published, &f.newest)
 	}
 	var kept []*simRow
 	for _, r := range w.rows {
@@ -607,20 +704,26 @@ func (p *process) repairPartition(published own, f finding) error {
 		return int(a.offset - b.offset)
 	})
 	bounds, _ := p.Bounds(context.Background(), []Partition{at})
-	first, err := firstMissing(slices.IndexFunc(kept, func(r *simRow) bool { return r.offset == f.missing.Offset }), func(i int) (bool, error) {
+	first, err := firstMissing(slices.IndexFunc(kept, func(r *simRow) bool { return r.offset == published.Offset }), func(i int) (bool, error) {
 		r := kept[slices.IndexFunc(kept, func(r *simRow) bool { return r.offset == kept[i].offset })]
-		return stands(context.Background(), p, own{Partition: at, Offset: r.offset, Digest: r.Digest(), SentAt: r.sentAt}, bounds[at], w.now)
+		return stands(context.Background(), p, own{Partition: at, Offset: r.offset, Digest: r.Digest(), SentAt: w.now}, bounds[at], w.now)
 	})
 	if err != nil {
 		return err
 	}
-	delete(w.published, at)
+	var last *own
+	if first > 0 {
+		r := kept[first-1]
+		last = &own{at, r.offset, r.Digest(), r.sentAt}
+	}
+	if err := w.move(published, last); err != nil {
+		return err
+	}
 	for _, r := range kept[first:] {
 		r.sent = false
 	}
 	if repairOf(first, proto.TopicNamed(at.Topic)) == publishing {
-		w.uid++
-		w.lost[at.Topic] = int64(w.uid)
+		w.lose(at.Topic)
 	}
 	return nil
 }
@@ -635,24 +738,41 @@ func (w *world) sendNewestAgain(about []db.Message) {
 		}
 		if newest != nil {
 			newest.sent = false
+		} else if proto.TopicNamed(m.Topic).Compacted {
+			w.lose(m.Topic)
 		}
 	}
+}
+
+func (w *world) lose(topic string) {
+	w.uid++
+	w.lost[topic] = int64(w.uid)
 }
 
 func (w *world) publishLost() {
 	if len(w.lost) == 0 {
 		return
 	}
-	w.publishState()
+	for _, topic := range slices.Sorted(maps.Keys(w.lost)) {
+		w.publishState(topic)
+	}
 	clear(w.lost)
 	w.add(records, proto.StateKey, "marker")
 }
 
-func (w *world) prune(verified []Partition) {
-	for _, at := range verified {
+func (w *world) prune(settled []Partition, group map[Partition]int64) {
+	for _, at := range settled {
 		consumed := int64(math.MaxInt64)
 		if at.Topic == commands {
-			consumed = w.group[at]
+			consumed = group[at]
+			x, sent := w.published[at]
+			l := w.log[at]
+			if !sent || l.down {
+				continue
+			}
+			if still, err := stands(context.Background(), w.process(), x, Bounds{l.first, l.end}, w.now); err != nil || !still {
+				continue
+			}
 		}
 		age := func(r *simRow) time.Duration { return w.now.Sub(r.sentAt) }
 		for _, r := range w.rows {
@@ -660,7 +780,13 @@ func (w *world) prune(verified []Partition) {
 				r.sent = false
 			}
 		}
-		w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool { return r.sent && r.at == at && age(r) > keepSent && r.offset < consumed })
+		w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool {
+			gone := r.sent && r.at == at && age(r) > keepSent && r.offset < consumed
+			if gone && w.ahead {
+				w.pruned = append(w.pruned, string(r.Value))
+			}
+			return gone
+		})
 	}
 }
 
@@ -683,15 +809,16 @@ func (p *process) Append(_ context.Context, batch []db.Message) []Placed {
 		of := partitionsOf(m.Topic)
 		at := Partition{m.Topic, db.PartitionOf(m.Key, of)}
 		l := p.w.log[at]
+		if s := p.partitions[at]; s != nil && s.state == held {
+			p.w.Fatalf("a message is sent to %v, which is held: %s", at, p.w)
+		}
 		placed[i] = Placed{Partition: at.Number, Of: of, Err: failed[at]}
 		if l.down {
 			placed[i].Err = errAway
 		}
 		if placed[i].Err == nil {
-			p.w.uid++
 			placed[i].Offset = l.end
-			l.messages = append(l.messages, simMessage{Stored{Message: m, Offset: l.end, At: p.w.now}, p.w.uid})
-			l.end++
+			p.w.append(l, m)
 			if rapid.IntRange(0, 9).Draw(p.w.T, "answer") == 9 {
 				placed[i].Err = errAway // it is there, and its sender does not know
 			}
@@ -730,10 +857,4 @@ func (p *process) Read(_ context.Context, x Partition, from int64, n int) (all [
 
 func (p *process) Committed(context.Context, string, []Partition) (map[Partition]int64, error) {
 	return nil, errors.New("prune asks the world itself")
-}
-
-// follows is what mark asks in SQL: it reports whether messages from the offset first on may replace the one in the table published. On an owned topic there must be
-// nothing between them: it would never be looked at.
-func (x own) follows(first int64, owned bool) bool {
-	return first == x.Offset+1 || !owned && first > x.Offset
 }

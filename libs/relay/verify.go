@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"sort"
 	"time"
 
@@ -16,7 +15,7 @@ const (
 	keepSent = 10 * time.Minute
 	// sendAgain is the age at which a row that its readers have not consumed is sent again, before the topic drops it.
 	sendAgain = proto.KeepAll / 2
-	// tailMost is how many messages behind the newest own one are looked at.
+	// tailMost is how many messages behind the newest own one are read at once.
 	tailMost = 1000
 )
 
@@ -28,55 +27,33 @@ type own struct {
 	SentAt time.Time
 }
 
-// known is what the owner's tables say about a partition.
-type known struct {
-	// published is the row in the table of this name. newest is the row of the outbox that was marked as sent last: the same message, or a later
-	// one that was sent over a connection that was not verified. nil if no row is kept.
-	published own
-	newest    *own
-	// marked are the offsets behind published of rows that were marked as sent.
-	marked []int64
-}
-
 // finding is what verifying a partition shows.
 type finding struct {
-	// missing is a message that the log should have; nil if it has all of them.
-	missing *own
-	// tail are messages that nobody has marked as sent, in a topic in which only this service publishes: a relay has put them behind newer
-	// ones when its claim had ended, or an answer was lost. The newest message of each of their keys is sent again.
+	// missing: the log has not the message that it should have.
+	missing bool
+	// tail are the messages behind it, in a topic in which only this service publishes: nobody has marked them as sent. A relay has put them there when
+	// its claim had ended, or an answer was lost. The newest message of each of their keys is sent again.
 	tail []Stored
 	// newest is what the table published gets.
 	newest own
 }
 
-// verify compares a partition with what its owner knows about it.
-func verify(ctx context.Context, log Log, schema string, k known, b Bounds, now time.Time) (f finding, err error) {
-	f.newest = k.published
-	for _, x := range []*own{&k.published, k.newest} {
-		if x == nil || x == k.newest && x.Offset == k.published.Offset {
-			continue
-		}
-		there, err := stands(ctx, log, *x, b, now)
-		if err != nil {
-			return finding{}, err
-		}
-		if !there {
-			return finding{missing: x}, nil
-		}
-		if x.Offset > f.newest.Offset {
-			f.newest = *x
-		}
-	}
-	if !owned(k.published.Topic, schema) || b.End <= k.published.Offset+1 {
-		return f, nil
-	}
-	behind, err := log.Read(ctx, k.published.Partition, max(k.published.Offset+1, b.First), tailMost)
-	if err != nil || len(behind) == 0 {
+// verify compares a partition with the newest message that it was given.
+func verify(ctx context.Context, log Log, schema string, published own, b Bounds, now time.Time) (f finding, err error) {
+	f.newest = published
+	there, err := stands(ctx, log, published, b, now)
+	if err != nil || !there || !owned(published.Topic, schema) {
+		f.missing = err == nil && !there
 		return f, err
 	}
-	last := behind[len(behind)-1]
-	f.newest = own{k.published.Partition, last.Offset, last.digest(), now}
-	f.tail = slices.DeleteFunc(behind, func(m Stored) bool { return slices.Contains(k.marked, m.Offset) })
+	for next := max(published.Offset+1, b.First); next < b.End; next = f.newest.Offset + 1 {
+		more, err := log.Read(ctx, published.Partition, next, tailMost)
+		if err != nil || len(more) == 0 {
+			return f, err
+		}
+		last := more[len(more)-1]
+		f.tail, f.newest = append(f.tail, more...), own{published.Partition, last.Offset, last.digest(), now}
+	}
 	return f, nil
 }
 
