@@ -49,6 +49,15 @@ func answers(t *testing.T, s *apptest.Service, requested string) (all []*proto.E
 func TestWhatAVisitorLeaves(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
+	t.Run("what makes no contact belongs to who has the address when it is handled", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		early, late := &proto.EnsureContact{Email: "ann@example.com"}, &proto.EnsureContact{Email: "ann@example.com"}
+		ensure(s, early)
+		made := s.As("svc_admin").Post("/contacts", map[string]any{"email": "ann@example.com"}).Is(201).Text("id")
+		ensure(s, late)
+		require.Empty(t, answers(t, s, early.ContactId)[0].GetContactId())
+		require.Equal(t, made, answers(t, s, late.ContactId)[0].GetContactId())
+	})
 	t.Run("a visitor becomes a contact", func(t *testing.T) {
 		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")
