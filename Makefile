@@ -146,6 +146,10 @@ fuzz: launcher ## run every fuzz target, one after the other (FUZZ=10m each)
 histories: go ## let the relay live through a million histories of crashes and losses (HISTORIES=1000000)
 	SIMULATE=$(or $(HISTORIES),1000000) go test -count=1 -timeout 1h -v -run TestEachCommittedEvent ./libs/relay
 
+.PHONY: calendars
+calendars: go ## read thousands of calendars, and find the times in them that other libraries find (CALENDARS=2000 SEED=1)
+	@deploy/calendars/run $(or $(CALENDARS),2000) $(or $(SEED),1)
+
 .PHONY: release-test
 release-test: ui ## build a release twice, in different folders, and compare the bytes
 	go test -count=1 -timeout 2h -v ./deploy/release

@@ -3,6 +3,7 @@ package ics_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -56,6 +57,22 @@ func TestAnotherReaderFindsEveryEventOfAFeed(t *testing.T) {
 			require.Nil(t, found.Props.Get(ical.PropOrganizer))
 		}
 	})
+}
+
+// The file is read by make calendars, with a library of Python.
+func TestTheFeedIsTheOneThatOthersRead(t *testing.T) {
+	f := feedOf(3)
+	for i, status := range []ics.Status{ics.Confirmed, ics.Tentative, ics.Cancelled} {
+		f.Events[i].Status, f.Events[i].Location = status, "Rue de l'Église 1; ’s-Gravenweg, B"
+	}
+	file, err := f.File()
+	require.NoError(t, err)
+	if os.Getenv("UPDATE_FEED") != "" {
+		require.NoError(t, os.WriteFile("testdata/feed.ics", file, 0o644))
+	}
+	kept, err := os.ReadFile("testdata/feed.ics")
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(file), "UPDATE_FEED=1 writes it, make calendars reads it")
 }
 
 func TestAFeedWithoutEventsIsACalendar(t *testing.T) {

@@ -14,6 +14,7 @@
 // From the ground up. A package uses only those that stand before it.
 //
 //   - slots: the arithmetic of time
+//   - busy: which times a calendar of another program takes
 //   - clients: who books, as contacts has them
 //   - staff: the team's names, weekly hours, and who does what
 //   - services: what can be booked, the settings, and what the details step asks
