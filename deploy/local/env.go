@@ -19,8 +19,8 @@ import (
 // command and are fast because they write nothing durably. It starts none for a variable that is set already. The error is the
 // command's exitStatus.
 //
-// The addresses stay the same from run to run of every checkout on a machine, because Go's cache of tests keeps a result together with the
-// variables that the test has read. A run beside another one gets other addresses.
+// The addresses stay the same from run to run of one checkout, because Go's cache of tests keeps a result together with the variables that the test
+// has read. A run beside another one of the same checkout gets other addresses.
 func withServers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("env", flag.ExitOnError)
 	_ = flags.Parse(args)
@@ -43,7 +43,7 @@ func withServers(ctx context.Context, args []string) error {
 		return err
 	}
 	databasePort, brokerPort := 0, 0 // any
-	if port, ok := freeport.Steady("frontdesk tests", 2); ok {
+	if port, ok := freeport.Steady(root, 2); ok {
 		databasePort, brokerPort = port, port+1
 	}
 	environment := os.Environ()
