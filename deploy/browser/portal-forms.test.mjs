@@ -2,7 +2,7 @@
 // by keyboard.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { beginWith, check, checkModes, shot } from "./browser.mjs"
+import { beginWith, check, checkModes } from "./browser.mjs"
 import { Client, ripe, until } from "./system.mjs"
 import { checkScreens, desk, member as signedIn, open, openListening, team, unique } from "./team.mjs"
 
