@@ -77,6 +77,7 @@ const (
 	KindEnsureFields  = "ensure_fields"  // EnsureFields
 	// booking.command
 	KindRemoveStaff = "remove_staff" // RemoveStaff
+	KindSendAgenda  = "send_agenda"  // SendAgenda
 	// forms.command
 	KindRecordSubmission = "record_submission" // RecordSubmission
 	// settings.command
@@ -86,6 +87,7 @@ const (
 	KindRemovalRefused = "removal_refused" // RemovalRefused
 	// settings.mail, svc.audit, svc.forget
 	KindMail         = "mail"          // Mail
+	KindTellTeam     = "tell_team"     // Notice
 	KindAudit        = "audit"         // Audit
 	KindForgetPerson = "forget_person" // ForgetPerson
 )
@@ -112,6 +114,10 @@ func CommandOf(kind string) proto.Message {
 		return &SessionSeen{}
 	case KindKeySeen:
 		return &KeySeen{}
+	case KindTellTeam:
+		return &Notice{}
+	case KindSendAgenda:
+		return &SendAgenda{}
 	case KindMail:
 		return &Mail{}
 	case KindAudit:

@@ -186,6 +186,16 @@ func (tx *Tx) Mail(ctx context.Context, m *proto.Mail) error {
 	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: cmp.Or(m.GetAbout(), m.GetId()), Data: m})
 }
 
+// Tell hands a notice to settings, which mails it to people of the team as each of them has chosen. about names the record that it is about: notices
+// about one record keep their order. Like Mail it has no effect while tx.History is set, nor for a notice to nobody.
+func (tx *Tx) Tell(ctx context.Context, about string, n *proto.Notice) error {
+	if tx.History || len(n.GetTo()) == 0 {
+		return nil
+	}
+	n.Id = NewID().String()
+	return tx.Emit(ctx, Event{Topic: proto.MailTopic, Kind: proto.KindTellTeam, Key: about, Data: n})
+}
+
 // LockRelay comes before every statement that locks several rows of the outbox, in whatever order it meets them.
 const LockRelay = `select from relay for update`
 

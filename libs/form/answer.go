@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/fault"
 )
 
@@ -47,6 +48,16 @@ type Line struct {
 	Kind    string `json:"kind"`
 	// Text is empty when nothing was answered, Yes or No for a checkbox and a consent, and has choices separated by a comma.
 	Text string `json:"text"`
+}
+
+// ReplyTo is the address that a visitor gave; empty for none.
+func ReplyTo(lines []Line) (email string) {
+	for _, l := range lines {
+		if l.Target == TargetEmail {
+			email = address.Key(l.Text)
+		}
+	}
+	return email
 }
 
 // maxValues is how many values one submission may have.

@@ -39,7 +39,7 @@ type Event struct {
 	// Location is an address, a phone number or whatever tells where; URL is where to meet online. Both
 	// may be empty. URL is http or https.
 	Location, URL string
-	// Organizer is the business, Attendee the client.
+	// Organizer is the business, Attendee who gets the file.
 	Organizer, Attendee Person
 }
 

@@ -3,12 +3,16 @@ package mail
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"frontdesk/libs/ics"
 	"frontdesk/proto"
 )
+
+// methods are those of the calendar files that a mail can carry.
+var methods = []ics.Method{ics.Request, ics.Cancel, ics.Publish}
 
 // Render makes the message, under a new id. Nothing in the content can add a header, a recipient or
 // markup. The error is ErrContent with what is wrong: an invalid address, a link that leads
@@ -61,7 +65,7 @@ func Render(c Content) (*proto.Mail, error) {
 		UnsubscribeUrl: c.UnsubscribeURL,
 	}
 	if c.Calendar != nil {
-		if c.Calendar.Method != ics.Request && c.Calendar.Method != ics.Cancel || len(c.Calendar.File) == 0 {
+		if !slices.Contains(methods, c.Calendar.Method) || len(c.Calendar.File) == 0 {
 			return nil, fmt.Errorf("%w: calendar file", ErrContent)
 		}
 		m.Calendar, m.CalendarMethod = c.Calendar.File, string(c.Calendar.Method)

@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
+	"frontdesk/libs/ics"
 	"frontdesk/proto"
 )
 
@@ -266,7 +268,7 @@ func message(m *proto.Mail, from string) (*gomail.Msg, error) {
 	}
 	if file := m.GetCalendar(); len(file) > 0 {
 		method := m.GetCalendarMethod()
-		if method != "REQUEST" && method != "CANCEL" {
+		if !slices.Contains(methods, ics.Method(method)) {
 			return nil, fmt.Errorf("%w: calendar method", ErrContent)
 		}
 		msg.AddAlternativeString(gomail.ContentType("text/calendar; method="+method), string(file),

@@ -92,6 +92,12 @@ func Reminded(ctx context.Context, tx *db.Tx, ids ...uuid.UUID) error {
 	return err
 }
 
+// WaitingTold marks that the team was told of requests that wait.
+func WaitingTold(ctx context.Context, tx *db.Tx, ids ...uuid.UUID) error {
+	_, err := tx.Exec(ctx, `update appointment set waiting_told = $2 where id = any($1)`, ids, tx.Now)
+	return err
+}
+
 // Audited are the changes of an appointment that the audit log shows. Values that may say something about the client are
 // "…" there: notes, reasons and places.
 func Audited(was, now Record) change.Set {

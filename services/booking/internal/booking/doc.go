@@ -19,6 +19,7 @@
 //   - staff: the team's names, weekly hours, and who does what
 //   - services: what can be booked, the settings, and what the details step asks
 //   - appointments: what is booked, and the links to it
+//   - notices: what the team is told
 //   - mails: what clients get
 //   - life: status, note and place of appointments, reminders, requests that expire
 //   - calendar: closures and time off, and the team's time at a glance

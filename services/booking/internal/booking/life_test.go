@@ -95,7 +95,7 @@ func TestHowAnAppointmentLives(t *testing.T) {
 		o.book(none, o.at(2, "10:00")).Is(201)
 		odd := o.contact(0, "not an address")
 		o.book(odd, o.at(2, "11:00")).Is(201)
-		require.Empty(t, o.Events(proto.MailTopic))
+		require.Empty(t, o.mails(""))
 	})
 	t.Run("an appointment keeps the service as it was", func(t *testing.T) {
 		o := o.again(t, object{"buffer_after": 30})

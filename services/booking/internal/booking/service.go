@@ -13,6 +13,7 @@ import (
 	"frontdesk/services/booking/internal/feed"
 	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/notices"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/staff"
 	"frontdesk/services/booking/internal/team"
@@ -48,8 +49,9 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	staff := staff.New(k)
 	services := services.New(k, staff)
 	appointments := appointments.New(k, clients, staff)
-	mails := mails.New(k, services)
-	life := life.New(k, appointments, mails)
+	notices := notices.New(k, appointments)
+	mails := mails.New(k, services, notices)
+	life := life.New(k, appointments, mails, notices)
 	calendar := calendar.New(k, staff, appointments)
 	feed := feed.New(k, staff, services, appointments)
 	times := times.New(k, staff, services, appointments)
@@ -63,6 +65,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "staff", Parts: staff.Parts()},
 		app.Room{Name: "services", Parts: services.Parts()},
 		app.Room{Name: "appointments", Parts: appointments.Parts()},
+		app.Room{Name: "notices", Parts: notices.Parts()},
 		app.Room{Name: "life", Parts: life.Parts()},
 		app.Room{Name: "calendar", Parts: calendar.Parts()},
 		app.Room{Name: "feed", Parts: feed.Parts()},

@@ -109,6 +109,9 @@ func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings service
 	if err := tx.EmitAll(ctx, []db.Event{now.Change(c.Kind, c.Extra, c.Fields...)}); err != nil {
 		return c.Was, err
 	}
+	if err := r.notices.Changed(ctx, tx, c.Was, now, c.Kind, settings); err != nil {
+		return c.Was, err
+	}
 	return now, r.mails.Notify(ctx, tx, now, c.Mail, settings)
 }
 

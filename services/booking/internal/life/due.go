@@ -145,6 +145,13 @@ func (r *Room) restored(ctx context.Context) (did []string, err error) {
 		if requests, err = db.Column[uuid.UUID](ctx, tx, `select a.id `+dueRequests("$1::timestamptz")+` order by a.id`, tx.Now); err != nil {
 			return fmt.Errorf("find the requests that are due: %w", err)
 		}
+		waiting, err := db.Column[uuid.UUID](ctx, tx, `select a.id `+waitingRequests("$1::timestamptz"), tx.Now)
+		if err != nil {
+			return fmt.Errorf("find the requests that wait: %w", err)
+		}
+		if err := appointments.WaitingTold(ctx, tx, waiting...); err != nil {
+			return fmt.Errorf("mark the requests that wait: %w", err)
+		}
 		for _, id := range requests {
 			a, err := r.appointments.Lock(ctx, tx, id)
 			if err != nil {

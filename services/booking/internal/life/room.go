@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/mails"
+	"frontdesk/services/booking/internal/notices"
 )
 
 // Room changes appointments where they stand: by the team, and as time goes by.
@@ -17,12 +18,13 @@ type Room struct {
 	*app.Kit
 	appointments *appointments.Room
 	mails        *mails.Room
+	notices      *notices.Room
 	// Appointments on which the jobs failed.
-	unreminded, unexpired *app.Aside[uuid.UUID]
+	unreminded, unexpired, untold *app.Aside[uuid.UUID]
 }
 
-func New(k *app.Kit, appointments *appointments.Room, mails *mails.Room) *Room {
-	return &Room{k, appointments, mails, app.NewAside[uuid.UUID]("reminders"), app.NewAside[uuid.UUID]("requests")}
+func New(k *app.Kit, appointments *appointments.Room, mails *mails.Room, n *notices.Room) *Room {
+	return &Room{k, appointments, mails, n, app.NewAside[uuid.UUID]("reminders"), app.NewAside[uuid.UUID]("requests"), app.NewAside[uuid.UUID]("waiting requests")}
 }
 
 const failNotStarted = "The appointment is not confirmed, or has not started yet."
@@ -33,6 +35,7 @@ func (r *Room) Parts() app.Parts {
 		Jobs: []app.Job{
 			{Name: "reminders", Every: 20 * time.Second, Run: r.remind},
 			{Name: "requests", Every: time.Minute, Run: r.expireRequests},
+			{Name: "waiting-requests", Every: time.Minute, Run: r.tellWaiting},
 		},
 		Gauges: []app.Gauge{{Name: "booking.reminders_overdue", Unit: "{reminder}", Doc: "reminders that should have gone out two minutes ago",
 			SQL: `select count(*) ` + dueReminders("(now() - interval '2 minutes')"), On: func() bool { return r.Apps.On(r.Service) }}},

@@ -214,5 +214,8 @@ func (r *Room) Publish(ctx context.Context, tx *db.Tx, a appointments.Record, se
 	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
 		return err
 	}
+	if err := r.notices.Booked(ctx, tx, a, settings); err != nil {
+		return err
+	}
 	return r.Notify(ctx, tx, a, change.Kind, settings)
 }

@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
@@ -32,6 +33,7 @@ type Settings struct {
 	MaxOpenBookings     int        `json:"max_open_bookings" doc:"How many coming bookings one address can make online; 0 for any number."`
 	FormID              *int64     `json:"form_id" doc:"The form of services that name none; null for none."`
 	RequestExpiresHours int        `json:"request_expires_hours" doc:"Hours after which a request that nobody answered is declined; 0 for never."`
+	NotifyEmails        []string   `json:"notify_emails" doc:"Addresses that are mailed of every booking, request, move and cancellation, besides the person."`
 
 	Version int64 `json:"-"`
 }
@@ -47,7 +49,7 @@ func (s Settings) RecordVersion() int64 { return s.Version }
 const selectSettings = `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled,
 	(select max(h) from unnest(array[reminder_hours] || later_reminders) h) as reminder_hours,
 	(select jsonb_agg(jsonb_build_object('hours', h) order by h desc) from (select distinct unnest(array[reminder_hours] || later_reminders) h) x) as reminders,
-	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, version from settings`
+	terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, notify_emails, version from settings`
 
 func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
 	return ReadSettings(ctx, tx)
@@ -92,6 +94,7 @@ type changedSettings struct {
 	ClientChanges       opt.Value[bool]   `json:"client_changes,omitzero" doc:"Visitors can move and cancel their appointments by the link of a mail."`
 	MaxOpenBookings     opt.Value[int]    `json:"max_open_bookings,omitzero" minimum:"0" maximum:"50" doc:"How many coming bookings one address can make online; 0 for any number."`
 	FormID              opt.Value[int64]  `json:"form_id,omitzero" nullable:"true" minimum:"1" doc:"The form of services that name none; null for none."`
+	NotifyEmails        []string          `json:"notify_emails" maxItems:"20" doc:"All of them: the API may keep or remove addresses, a person in the app may add some."`
 	RequestExpiresHours opt.Value[int]    `json:"request_expires_hours,omitzero" minimum:"0" maximum:"720" doc:"0 keeps requests until somebody answers them; the hours of those that wait begin when it is set."`
 }
 
@@ -110,6 +113,13 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 		return v, err
 	}
 	was := v
+	if in.NotifyEmails != nil {
+		found := fault.Problems{}
+		v.NotifyEmails = form.Addressees(in.NotifyEmails, v.NotifyEmails, tx.Who.Session, func(at string, p fault.Problem) { found.Add("notify_emails"+at, p) })
+		if err := found.Err(); err != nil {
+			return v, err
+		}
+	}
 	in.SlotStep.Apply(&v.SlotStep)
 	in.MinNoticeMin.Apply(&v.MinNoticeMin)
 	in.MaxAdvanceDays.Apply(&v.MaxAdvanceDays)
@@ -132,14 +142,14 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 	err = tx.QueryRow(ctx, `update settings set slot_step = @slot_step, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
 		cancel_notice_hours = @cancel_notice_hours, late_cancel_text = @late_cancel_text, reminder_enabled = @reminder_enabled,
 		reminder_hours = @reminder_hours, later_reminders = @later_reminders, terms_text = @terms_text, default_confirmation = @default_confirmation,
-		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id,
+		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id, notify_emails = @notify_emails,
 		expires_since = case when request_expires_hours <> @request_expires_hours then @now else expires_since end,
 		request_expires_hours = @request_expires_hours, version = version + 1
 		returning version`, pgx.NamedArgs{
 		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
 		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "later_reminders": v.laterReminders(), "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,
-		"request_expires_hours": v.RequestExpiresHours, "now": tx.Now,
+		"request_expires_hours": v.RequestExpiresHours, "notify_emails": v.NotifyEmails, "now": tx.Now,
 	}).Scan(&v.Version)
 	if err != nil {
 		return v, err

@@ -41,7 +41,8 @@ func PublishLinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `update contact set version = version + 1, updated_at = $2 where id = any($1)`, ids, tx.Now); err != nil {
 		return err
 	}
-	return publish(ctx, tx, ids, []string{"organization"})
+	_, err := publish(ctx, tx, ids, []string{"organization"})
+	return err
 }
 
 // QueueLastActivity queues that the last_activity of a contact moves up to its newest entry.

@@ -17,6 +17,7 @@ type Writes struct {
 	updates []update
 	entries []timeline.NewEntry
 	events  []db.Event // one for each entry
+	given   Assigned
 }
 
 // update is a change, or a move to the trash.
@@ -35,6 +36,14 @@ func (w *Writes) Trash(c Contact) { w.updates = append(w.updates, update{c, c, t
 func (w *Writes) Created(c Contact, subject string) {
 	w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Created, Subject: subject, Data: Creation(c)})
 	w.events = append(w.events, Event(proto.KindContactCreated, c, nil, nil))
+	w.give(nil, c)
+}
+
+func (w *Writes) give(had *int64, c Contact) {
+	if w.given == nil {
+		w.given = Assigned{}
+	}
+	w.given.Note(had, c)
 }
 
 // Send stores the writes. The values of archived fields, which clean does not know, are left out of the events.
@@ -44,7 +53,10 @@ func (w *Writes) Send(ctx context.Context, tx *db.Tx, clean *field.Cleaner) erro
 			return err
 		}
 	}
-	return timeline.Copy(ctx, tx, w.entries, func(i int) error { return tx.Emit(ctx, w.events[i]) })
+	if err := timeline.Copy(ctx, tx, w.entries, func(i int) error { return tx.Emit(ctx, w.events[i]) }); err != nil {
+		return err
+	}
+	return w.given.Tell(ctx, tx)
 }
 
 func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleaner) error {
@@ -68,6 +80,7 @@ func (w *Writes) sendUpdates(ctx context.Context, tx *db.Tx, clean *field.Cleane
 			w.events = append(w.events, Event(proto.KindContactDeleted, c, nil, nil))
 			continue
 		}
+		w.give(u.old.OwnerUserID, c)
 		w.entries = append(w.entries, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: w.Subject, Data: diff})
 		w.events = append(w.events, Event(proto.KindContactUpdated, c, diff.Names(), nil))
 	}
@@ -88,5 +101,13 @@ func Give(ctx context.Context, tx *db.Tx, ids []uuid.UUID, from int64, to *int64
 	if err := timeline.Copy(ctx, tx, entries, func(int) error { return nil }); err != nil {
 		return err
 	}
-	return publish(ctx, tx, ids, diff.Names())
+	contacts, err := publish(ctx, tx, ids, diff.Names())
+	if err != nil {
+		return err
+	}
+	given := Assigned{}
+	for _, c := range contacts {
+		given.Note(&from, c)
+	}
+	return given.Tell(ctx, tx)
 }

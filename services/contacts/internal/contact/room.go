@@ -28,7 +28,10 @@ func (r *Room) Parts() app.Parts {
 		Personal: app.Personal{Holds: map[string]app.Holds{"contact": app.People, "contact_gone": app.People, "contact_alias": app.People,
 			"former_address": app.People}},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.ContactTopic, Table: "contact",
-			Emit: func(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error { return publish(ctx, tx, ids, nil) }})},
+			Emit: func(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+				_, err := publish(ctx, tx, ids, nil)
+				return err
+			}})},
 	}
 }
 

@@ -327,18 +327,18 @@ func Emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []s
 	return c, tx.Emit(ctx, Event(kind, c, changed, extra))
 }
 
-// publish publishes contact.updated for contacts as they are now.
-func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) error {
+// publish publishes contact.updated for contacts as they are now, and gives them.
+func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID, changed []string) ([]Contact, error) {
 	contacts, err := Query(ctx, tx, `select `+Shown+From+` where c.id = any($1) order by c.id`, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range contacts {
 		if err := tx.Emit(ctx, Event(proto.KindContactUpdated, c, changed, nil)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return contacts, nil
 }
 
 // Event is an event about a contact as it is, under its version. Extra may be nil.

@@ -21,6 +21,9 @@ func jsonText(v any) string { b, _ := json.Marshal(v); return string(b) }
 // mails are the mails of a kind sent to an address so far, in their order.
 func mails(t *testing.T, s *apptest.Service, to, kind string) (all []*proto.Mail) {
 	for _, e := range s.Events(proto.MailTopic) {
+		if e.GetKind() != proto.KindMail {
+			continue
+		}
 		var m proto.Mail
 		require.NoError(t, protobuf.Unmarshal(e.GetData(), &m))
 		if m.GetTo() == to && m.GetKind() == kind {

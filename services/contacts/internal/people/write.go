@@ -89,7 +89,7 @@ func (r *Room) insertOptimistically(ctx context.Context, tx *db.Tx, c contact.Co
 	logCreated(tx, c)
 	tx.Assume(addressIsNew, `exists (select from contact where id = $1 and updated_at = $2) and not exists (select from unsubscribed where address_hash = $3)`,
 		c.ID, c.UpdatedAt, r.marketing.AddressHash(address.Key(c.Email)))
-	return c, tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil))
+	return c, created(ctx, tx, c)
 }
 
 // Insert writes a new contact with its timeline entry and event, or fails with contact.ErrTaken. Its tags are names that
@@ -108,7 +108,21 @@ func (r *Room) Insert(ctx context.Context, tx *db.Tx, c contact.Contact) (contac
 		return c, contact.ErrTaken
 	}
 	logCreated(tx, c)
-	return c, tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil))
+	return c, created(ctx, tx, c)
+}
+
+// created publishes a new contact, and tells its owner.
+func created(ctx context.Context, tx *db.Tx, c contact.Contact) error {
+	if err := tx.Emit(ctx, contact.Event(proto.KindContactCreated, c, nil, nil)); err != nil {
+		return err
+	}
+	return assign(ctx, tx, nil, c)
+}
+
+func assign(ctx context.Context, tx *db.Tx, had *int64, c contact.Contact) error {
+	given := contact.Assigned{}
+	given.Note(had, c)
+	return given.Tell(ctx, tx)
 }
 
 func logCreated(tx *db.Tx, c contact.Contact) {
@@ -210,7 +224,10 @@ func (r *Room) Save(ctx context.Context, tx *db.Tx, old, c contact.Contact, subj
 		return c, false, err
 	}
 	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Updated, Subject: subject, Data: diff})
-	return saved, true, tx.Emit(ctx, contact.Event(proto.KindContactUpdated, saved, diff.Names(), nil))
+	if err := tx.Emit(ctx, contact.Event(proto.KindContactUpdated, saved, diff.Names(), nil)); err != nil {
+		return c, false, err
+	}
+	return saved, true, assign(ctx, tx, old.OwnerUserID, saved)
 }
 
 // deleteContact moves a contact to the trash.

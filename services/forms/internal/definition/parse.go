@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 )
@@ -256,27 +255,8 @@ func readAfterSubmit(o object) AfterSubmit {
 
 func readNotify(o object, env Env) Notify {
 	n := readObject(o.found, o.at("notify"), o.values["notify"], "emails", "owner")
-	out := Notify{Emails: []string{}, Owner: n.flag("owner")}
-	for i, email := range n.texts("emails", maxEmails, form.MaxEmail) {
-		at := n.at("emails") + "[" + strconv.Itoa(i) + "]"
-		same := func(other string) bool { return strings.EqualFold(email, other) }
-		switch {
-		case slices.ContainsFunc(out.Emails, same):
-			n.found.add(at, fault.Twice())
-			continue
-		case slices.ContainsFunc(env.NotifyEmails, same):
-		case !env.MayAddEmails:
-			n.found.add(at, fault.NewProblem("new_address", "is new: addresses can be kept or removed here, and added in the app only"))
-			continue
-		default:
-			if _, err := address.Parse(email); err != nil {
-				n.found.add(at, fault.Email())
-				continue
-			}
-		}
-		out.Emails = append(out.Emails, email)
-	}
-	return out
+	return Notify{Owner: n.flag("owner"), Emails: form.Addressees(n.texts("emails", maxEmails, form.MaxEmail), env.NotifyEmails, env.MayAddEmails,
+		func(at string, p fault.Problem) { n.found.add(n.at("emails")+at, p) })}
 }
 
 func readNewContacts(o object, env Env) NewContacts {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
@@ -33,7 +34,7 @@ func (r *Room) notify(ctx context.Context, tx *db.Tx, f definition.Published, li
 	return nil
 }
 
-// notifyOwner mails a completed submission to who owns its contact, unless the form has mailed it there already.
+// notifyOwner tells who owns the contact of a completed submission of it, unless the form has mailed it there already.
 func (r *Room) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub submission) error {
 	f, err := r.forms.Any(ctx, tx, formID)
 	if err != nil {
@@ -46,16 +47,16 @@ func (r *Room) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub sub
 	if err != nil || owner == nil {
 		return err
 	}
-	user, ok := r.Identity.User(*owner)
-	if !ok {
+	user, _ := r.Identity.User(*owner)
+	if slices.ContainsFunc(f.Definition.Notify.Emails, func(had string) bool { return address.Key(had) == address.Key(user.GetEmail()) }) {
 		return nil
 	}
-	for _, had := range f.Definition.Notify.Emails {
-		if address.Key(had) == address.Key(user.GetEmail()) {
-			return nil
-		}
+	sent := &proto.Notice_Sent{Id: sub.ID.String(), Form: f.Name, ContactId: sub.Contact.V.ID.String(), ReplyTo: form.ReplyTo(lines)}
+	for _, l := range lines {
+		sent.Lines = append(sent.Lines, &proto.Notice_Line{Label: l.Label, Text: l.Text, Long: l.Kind == form.KindLongText})
 	}
-	return r.notify(ctx, tx, f, lines, []string{user.GetEmail()})
+	return tx.Tell(ctx, "submission/"+sub.ID.String(), &proto.Notice{App: r.Service, Submission: sent,
+		To: []*proto.Notice_Addressee{{UserId: *owner, Kind: "team_submission", How: "submitted"}}})
 }
 
 // notification is the mail about a submission, without its addressee. All of it is text for libs/mail, which lets nothing in
@@ -63,8 +64,8 @@ func (r *Room) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub sub
 func (r *Room) notification(name string, lines []form.Line) mail.Content {
 	c := mail.Content{
 		Kind: proto.KindFormSubmitted, Business: r.Site.Business(), Subject: "New submission: " + name,
-		Paragraphs: []string{"Somebody has sent in the form “" + name + "”."},
-		Footer:     []string{"You get this mail because the form notifies this address."},
+		ReplyTo: form.ReplyTo(lines), Paragraphs: []string{"Somebody has sent in the form “" + name + "”."},
+		Footer: []string{"You get this mail because the form notifies this address."},
 	}
 	for _, l := range lines {
 		switch {
@@ -73,9 +74,6 @@ func (r *Room) notification(name string, lines []form.Line) mail.Content {
 			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
 		default:
 			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
-		}
-		if l.Target == form.TargetEmail && l.Text != "" {
-			c.ReplyTo = address.Key(l.Text)
 		}
 	}
 	return c

@@ -13,9 +13,24 @@ import (
 func (d *desk) mails() (list []*proto.Mail) {
 	d.t.Helper()
 	for _, e := range d.Events(proto.MailTopic) {
-		mail := &proto.Mail{}
-		require.NoError(d.t, protobuf.Unmarshal(e.GetData(), mail))
-		list = append(list, mail)
+		if e.GetKind() == proto.KindMail {
+			mail := &proto.Mail{}
+			require.NoError(d.t, protobuf.Unmarshal(e.GetData(), mail))
+			list = append(list, mail)
+		}
+	}
+	return list
+}
+
+// notices are what owners were told.
+func (d *desk) notices() (list []*proto.Notice) {
+	d.t.Helper()
+	for _, e := range d.Events(proto.MailTopic) {
+		if e.GetKind() == proto.KindTellTeam {
+			n := &proto.Notice{}
+			require.NoError(d.t, protobuf.Unmarshal(e.GetData(), n))
+			list = append(list, n)
+		}
 	}
 	return list
 }
@@ -45,25 +60,29 @@ func TestWhoIsToldOfASubmission(t *testing.T) {
 		}
 		require.Contains(t, mail.GetHtml(), "&lt;script&gt;")
 	})
-	t.Run("the owner of the contact is notified once", func(t *testing.T) {
+	t.Run("the owner of the contact is told once", func(t *testing.T) {
 		d := d.again(t)
 		owner := d.As("svc_admin")
 		form := d.publishWith(m{"elements": []any{field("email", "contact.email")}, "notify": m{"owner": true}})
 		d.send(form, m{"email": "ann@example.com"}).Is(200)
-		require.Empty(t, d.mails())
+		require.Empty(t, d.notices())
 		d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = owner.UserID })
-		mails := d.mails()
-		require.Len(t, mails, 1)
-		require.Equal(t, owner.Login+"@example.com", mails[0].GetTo())
+		require.Len(t, d.notices(), 1)
+		n := d.notices()[0]
+		require.Equal(t, owner.UserID, n.GetTo()[0].GetUserId())
+		require.Equal(t, []string{"team_submission", "forms", "ann@example.com", "ann@example.com"},
+			[]string{n.GetTo()[0].GetKind(), n.GetApp(), n.GetSubmission().GetReplyTo(), n.GetSubmission().GetLines()[0].GetText()})
 
 		// An address that has the mail already gets no second one; a contact of nobody has no owner to tell.
 		d.AsSession("site_admin").Patch("/forms/"+form, m{"definition": m{"elements": []any{field("email", "contact.email")},
 			"notify": m{"owner": true, "emails": []string{strings.ToUpper(owner.Login) + "@Example.com"}}}}).Is(200)
 		d.send(form, m{"email": "bob@example.com"}).Is(200)
 		d.contacts(func(_ *proto.EnsureContact, data, _ m) { data["owner_user_id"] = owner.UserID })
-		require.Len(t, d.mails(), 2)
+		require.Len(t, d.mails(), 1)
+		require.Len(t, d.notices(), 1)
 		d.send(form, m{"email": "cid@example.com"}).Is(200)
 		d.contacts(nil)
-		require.Len(t, d.mails(), 3)
+		require.Len(t, d.mails(), 2)
+		require.Len(t, d.notices(), 1)
 	})
 }

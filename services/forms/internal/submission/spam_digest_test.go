@@ -18,6 +18,9 @@ func TestTheTeamIsMailedOnceADayWhatWasTakenForSpam(t *testing.T) {
 	digests := func() (mails []*proto.Mail) {
 		for _, e := range d.Events(proto.MailTopic) {
 			c := &proto.Mail{}
+			if e.GetKind() != proto.KindMail {
+				continue
+			}
 			require.NoError(t, protobuf.Unmarshal(e.GetData(), c))
 			if c.GetKind() == kindSpamDigest {
 				mails = append(mails, c)

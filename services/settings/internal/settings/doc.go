@@ -26,6 +26,7 @@
 //   - apps: which apps are on, and the description of the interface
 //   - people: users, and the mails about their accounts
 //   - roles: what users may do, who gives it, and who the caller is
+//   - notices: what people of the team are told of what others did
 //   - sessions: browsers that are signed in
 //   - keys: application passwords
 //   - mcp: what assistants connect to
@@ -44,6 +45,8 @@
 // # Across rooms
 //
 //   - recovery_code by person, cascade: nothing is published of them, so they may go unseen
+//   - notification by person, cascade: nothing is published of them
+//   - notice by person, cascade: who has left is told nothing more
 //   - session by person, cascade: team ends and publishes them before it deletes the user
 //   - application_password by person, cascade: as with sessions
 //   - connection by person, cascade: as with sessions, with their tokens

@@ -28,6 +28,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 
 	set.Under("Me and my keys", "The caller, and the application passwords by which integrations call in their name.")
 	r.roles.Me(set)
+	r.notices.Mine(set)
 	r.keys.Operations(set)
 
 	set.Under("Connected assistants", "Assistants that were connected by OAuth.")

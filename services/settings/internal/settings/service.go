@@ -18,6 +18,7 @@ import (
 	"frontdesk/services/settings/internal/live"
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/media"
+	"frontdesk/services/settings/internal/notices"
 	"frontdesk/services/settings/internal/page"
 	"frontdesk/services/settings/internal/passkeys"
 	"frontdesk/services/settings/internal/passwords"
@@ -49,6 +50,7 @@ type rooms struct {
 	apps       *apps.Room
 	people     *people.Room
 	roles      *roles.Room
+	notices    *notices.Room
 	sessions   *sessions.Room
 	keys       *keys.Room
 	assistants *assistants.Room
@@ -71,6 +73,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.apps = apps.New(k)
 	r.people = people.New(k, r.mails)
 	r.roles = roles.New(k)
+	r.notices = notices.New(k, r.site)
 	r.sessions = sessions.New(k)
 	r.keys = keys.New(k, r.people)
 	r.assistants = assistants.New(k, r.apps, r.people, stopping)
@@ -110,6 +113,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "apps", Parts: r.apps.Parts()},
 		app.Room{Name: "people", Parts: r.people.Parts()},
 		app.Room{Name: "roles", Parts: r.roles.Parts()},
+		app.Room{Name: "notices", Parts: r.notices.Parts()},
 		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
 		app.Room{Name: "keys", Parts: r.keys.Parts()},
 		app.Room{Name: "assistants", Parts: r.assistants.Parts()},

@@ -45,6 +45,9 @@ func lastToken(t *testing.T, s *apptest.Service, path string) string {
 	t.Helper()
 	newest, token := "", ""
 	for _, e := range s.Events(proto.MailTopic) {
+		if e.GetKind() != proto.KindMail {
+			continue
+		}
 		var m proto.Mail
 		require.NoError(t, protobuf.Unmarshal(e.GetData(), &m))
 		found := regexp.MustCompile(path + `#token=([A-Za-z0-9_-]+)`).FindStringSubmatch(m.GetText())
