@@ -69,5 +69,6 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "handover", Parts: r.handover.Parts()},
 		app.Room{Name: "imports", Parts: r.imports.Parts()},
 		app.Room{Name: "privacy", Parts: r.privacy.Parts()},
+		app.Room{Name: "overview", Parts: r.overview.Parts()},
 	)
 }

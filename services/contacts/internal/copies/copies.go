@@ -31,6 +31,7 @@ type appointmentRecord struct {
 	BookedFor string     `json:"booked_for"`
 	StartsAt  time.Time  `json:"starts_at"`
 	EndsAt    time.Time  `json:"ends_at"`
+	CreatedAt time.Time  `json:"created_at"`
 }
 
 // keepAppointment stores an appointment unless a newer version is there. It gives the contact that the appointment is with,
@@ -41,17 +42,34 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 		return nil, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people, booked_for)
+		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people, booked_for, arrived_at, made_by, requested)
 		values (@id, @version, @contact, @status, nullif(@service, '00000000-0000-0000-0000-000000000000'::uuid), @service_name,
-			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people, @booked_for)
+			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people, @booked_for, @arrived, nullif(@made_by::bigint, 0), @requested)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
 			starts_at = excluded.starts_at, ends_at = excluded.ends_at, booked_for = excluded.booked_for,
 			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
 		where a.version < @below`,
 		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
-			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people, "booked_for": a.BookedFor})
+			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people, "booked_for": a.BookedFor,
+			"arrived": arrived(tx, e, a.CreatedAt), "made_by": maker(e), "requested": a.Status == "pending"})
 	return contact, err
+}
+
+// maker is the user who booked, where the event says so: 0 for visitors, and where the copy begins with a later event.
+func maker(e bus.Event) int64 {
+	if e.Kind == proto.KindAppointmentBooked {
+		return e.Actor.UserID
+	}
+	return 0
+}
+
+// arrived is when a record became known here: what is history was known before, and counts from when it was made.
+func arrived(tx *db.Tx, e bus.Event, made time.Time) time.Time {
+	if e.History {
+		return made
+	}
+	return tx.Now
 }
 
 // contactID names the contact of a record.
@@ -131,13 +149,13 @@ func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Ev
 		return nil, err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people)
-		values (@id, @version, @contact, @form, @form_name, @status, @at, @people)
+		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people, arrived_at)
+		values (@id, @version, @contact, @form, @form_name, @status, @at, @people, @arrived)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
 			form_name = excluded.form_name, status = excluded.status, people = excluded.people
 		where s.version < @below`,
 		pgx.NamedArgs{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
-			"status": r.Status, "at": r.CreatedAt, "people": people})
+			"status": r.Status, "at": r.CreatedAt, "people": people, "arrived": arrived(tx, e, r.CreatedAt)})
 	return contact, err
 }
 

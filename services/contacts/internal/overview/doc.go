@@ -1,4 +1,5 @@
-// Package overview sums up what concerns somebody today, and counts new contacts by week. It keeps no table.
+// Package overview sums up what concerns somebody today, counts what is new to them and new contacts by week: the table news_seen, when each
+// person last looked.
 //
 // It uses timeline and contact.
 //

@@ -21,8 +21,9 @@ type object = map[string]any
 func start(t *testing.T) *apptest.Service {
 	t.Helper()
 	return contactstest.Start(t, func(k *app.Kit, set *op.Set) app.Room {
-		overview.New(k).Overview(set)
-		return app.Room{Name: "overview"}
+		r := overview.New(k)
+		r.Overview(set)
+		return app.Room{Name: "overview", Parts: r.Parts()}
 	})
 }
 

@@ -87,7 +87,7 @@ func (r *Room) letter(now time.Time, w who, all []*proto.Notice, digest bool) ma
 	c := mail.Content{To: w.Person, Language: t.Language, Business: r.Site.Business(), Footer: []string{t.T("why_address", "business", r.Site.Business().Name)}}
 	if w.member {
 		c.Footer = []string{t.T("why", "business", c.Business.Name)}
-		c.FooterLinks = []mail.Link{{Text: t.T("choose"), URL: w.portal + "/notifications"}}
+		c.FooterLinks = []mail.Link{{Text: t.T("choose"), URL: w.portal + "/settings/notifications"}}
 	}
 	if w.Name != "" {
 		c.Greeting = t.T("hello", "name", w.Name)

@@ -151,7 +151,7 @@ func TestWhatOthersDidIsMailed(t *testing.T) {
 		require.Equal(t, []string{me.Login + "@example.com", "team_booked", "New appointment: Bea Maes, Intake", "bea.maes@example.org", "booking", "REQUEST"},
 			[]string{m.GetTo(), m.GetKind(), m.GetSubject(), m.GetReplyTo(), m.GetApp(), m.GetCalendarMethod()})
 		id := n.GetVisits()[0].GetId()
-		for _, text := range []string{"Hello Noor,", "Bea Maes has booked an appointment.", "Monday 29 March 2027, 09:00 – 10:00", "+32470112233", "Kerkstraat 1", "/team/appointments/" + id, "/team/notifications"} {
+		for _, text := range []string{"Hello Noor,", "Bea Maes has booked an appointment.", "Monday 29 March 2027, 09:00 – 10:00", "+32470112233", "Kerkstraat 1", "/team/appointments/" + id, "/team/settings/notifications"} {
 			require.Contains(t, m.GetText(), text)
 		}
 		e := calendarOf(t, m).Events()[0]
@@ -228,7 +228,7 @@ func TestWhatOthersDidIsMailed(t *testing.T) {
 		d.send(n)
 		m := d.soon()[0]
 		require.Equal(t, []string{"desk@example.com", "New request: Bea Maes, Intake", ""}, []string{m.GetTo(), m.GetSubject(), m.GetCalendarMethod()})
-		require.NotContains(t, m.GetText(), "/notifications")
+		require.NotContains(t, m.GetText(), "/settings/notifications")
 	})
 	t.Run("nothing goes out while the app is off", func(t *testing.T) {
 		d.in(t)

@@ -1,0 +1,73 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/op"
+)
+
+// news counts what others made and the caller may see.
+type news struct {
+	Requests     int64      `json:"requests" doc:"Requests that still wait."`
+	Submissions  int64      `json:"submissions" doc:"Submissions received, without spam."`
+	Appointments int64      `json:"appointments" doc:"Appointments that were booked without a request."`
+	SeenAt       *time.Time `json:"seen_at" nullable:"true" doc:"When the caller last looked; null before the first time."`
+}
+
+// freshFor is how far news goes back at most.
+const freshFor = 30 * 24 * time.Hour
+
+// getNews counts since a time, else since the caller last looked. What is about an app that is off is 0.
+func (r *Room) getNews(ctx context.Context, tx *db.Tx, in struct {
+	Since time.Time `json:"since,omitzero" doc:"Count from then on, else from when the caller last looked; at most 30 days back."`
+}) (news, error) {
+	var n news
+	err := tx.QueryRow(ctx, `select seen_at from news_seen where user_id = $1`, tx.Who.UserID).Scan(&n.SeenAt)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return n, err
+	}
+	since := tx.Now.Add(-freshFor)
+	if from := in.Since; !from.IsZero() {
+		since = latest(since, from)
+	} else if n.SeenAt != nil {
+		since = latest(since, *n.SeenAt)
+	}
+	if r.Apps.On("booking") {
+		err := tx.QueryRow(ctx, `select count(*) filter (where requested and status = 'pending'), count(*) filter (where not requested) from appointment
+			where arrived_at > $1 and made_by is distinct from $2 and ($3::bigint = 0 or staff_id = $3)`, since, tx.Who.UserID, tx.Who.OwnUser()).Scan(&n.Requests, &n.Appointments)
+		if err != nil {
+			return n, err
+		}
+	}
+	if r.Apps.On("forms") {
+		err := tx.QueryRow(ctx, `select count(*) from submission s where s.status = 'received' and s.arrived_at > $1
+			and ($2::bigint = 0 or s.contact_id in (select c.id from contact c where c.owner_user_id = $2 and c.deleted_at is null))`, since, tx.Who.OwnUser()).Scan(&n.Submissions)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// seen is when the caller looked.
+type seen struct {
+	SeenAt time.Time `json:"seen_at" doc:"When the caller looked: now."`
+}
+
+// seeNews notes that the caller has looked at what is new.
+func (r *Room) seeNews(ctx context.Context, tx *db.Tx, _ op.None) (seen, error) {
+	_, err := tx.Exec(ctx, `insert into news_seen (user_id, seen_at) values ($1, $2) on conflict (user_id) do update set seen_at = excluded.seen_at`, tx.Who.UserID, tx.Now)
+	return seen{tx.Now}, err
+}
