@@ -155,4 +155,5 @@ type Mail struct {
 // Attachment is one of a mail.
 type Attachment struct {
 	ContentType string `json:"content_type"`
+	URL         string `json:"url"`
 }

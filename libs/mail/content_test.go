@@ -182,7 +182,7 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 		"footer link to data":        func(c *mail.Content) { c.FooterLinks[0].URL = "data:text/html,x" },
 		"unsubscribe to nowhere":     func(c *mail.Content) { c.UnsubscribeURL = "mailto:x@example.com" },
 		"empty calendar":             func(c *mail.Content) { c.Calendar.File = nil },
-		"calendar of another method": func(c *mail.Content) { c.Calendar.Method = "PUBLISH" },
+		"calendar of another method": func(c *mail.Content) { c.Calendar.Method = "REPLY" },
 	} {
 		c := confirmation()
 		spoil(&c)

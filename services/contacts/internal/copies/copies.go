@@ -44,7 +44,7 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 	_, err = tx.Exec(ctx, `
 		insert into appointment as a (id, version, contact_id, status, service_id, service_name, staff_id, staff_name, starts_at, ends_at, people, booked_for, arrived_at, made_by, requested)
 		values (@id, @version, @contact, @status, nullif(@service, '00000000-0000-0000-0000-000000000000'::uuid), @service_name,
-			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people, @booked_for, @arrived, nullif(@made_by::bigint, 0), @requested)
+			nullif(@staff::bigint, 0), @staff_name, @starts_at, @ends_at, @people, @booked_for, coalesce(@arrived::timestamptz, clock_timestamp()), nullif(@made_by::bigint, 0), @requested)
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, status = excluded.status,
 			service_id = excluded.service_id, service_name = excluded.service_name, staff_id = excluded.staff_id, staff_name = excluded.staff_name,
 			starts_at = excluded.starts_at, ends_at = excluded.ends_at, booked_for = excluded.booked_for,
@@ -52,7 +52,7 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 		where a.version < @below`,
 		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
 			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people, "booked_for": a.BookedFor,
-			"arrived": arrived(tx, e, a.CreatedAt), "made_by": maker(e), "requested": a.Status == "pending"})
+			"arrived": arrived(e, a.CreatedAt), "made_by": maker(e), "requested": a.Status == "pending"})
 	return contact, err
 }
 
@@ -64,12 +64,13 @@ func maker(e bus.Event) int64 {
 	return 0
 }
 
-// arrived is when a record became known here: what is history was known before, and counts from when it was made.
-func arrived(tx *db.Tx, e bus.Event, made time.Time) time.Time {
+// arrived is when a record became known here, nil for now: what is history was known before, and counts from when it was made. Now is not the
+// transaction's, whose seconds are too coarse to say whether somebody looked before or after.
+func arrived(e bus.Event, made time.Time) *time.Time {
 	if e.History {
-		return made
+		return &made
 	}
-	return tx.Now
+	return nil
 }
 
 // contactID names the contact of a record.
@@ -150,12 +151,12 @@ func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Ev
 	}
 	_, err = tx.Exec(ctx, `
 		insert into submission as s (id, version, contact_id, form_id, form_name, status, created_at, people, arrived_at)
-		values (@id, @version, @contact, @form, @form_name, @status, @at, @people, @arrived)
+		values (@id, @version, @contact, @form, @form_name, @status, @at, @people, coalesce(@arrived::timestamptz, clock_timestamp()))
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
 			form_name = excluded.form_name, status = excluded.status, people = excluded.people
 		where s.version < @below`,
 		pgx.NamedArgs{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
-			"status": r.Status, "at": r.CreatedAt, "people": people, "arrived": arrived(tx, e, r.CreatedAt)})
+			"status": r.Status, "at": r.CreatedAt, "people": people, "arrived": arrived(e, r.CreatedAt)})
 	return contact, err
 }
 

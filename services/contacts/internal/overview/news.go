@@ -32,10 +32,15 @@ func (r *Room) getNews(ctx context.Context, tx *db.Tx, in struct {
 		return n, err
 	}
 	since := tx.Now.Add(-freshFor)
+	last := n.SeenAt
 	if from := in.Since; !from.IsZero() {
 		since = latest(since, from)
-	} else if n.SeenAt != nil {
-		since = latest(since, *n.SeenAt)
+	} else if last != nil {
+		since = latest(since, *last)
+	}
+	if last != nil {
+		shown := last.UTC().Truncate(time.Second)
+		n.SeenAt = &shown
 	}
 	if r.Apps.On("booking") {
 		err := tx.QueryRow(ctx, `select count(*) filter (where requested and status = 'pending'), count(*) filter (where not requested) from appointment
@@ -68,6 +73,8 @@ type seen struct {
 
 // seeNews notes that the caller has looked at what is new.
 func (r *Room) seeNews(ctx context.Context, tx *db.Tx, _ op.None) (seen, error) {
-	_, err := tx.Exec(ctx, `insert into news_seen (user_id, seen_at) values ($1, $2) on conflict (user_id) do update set seen_at = excluded.seen_at`, tx.Who.UserID, tx.Now)
-	return seen{tx.Now}, err
+	var at time.Time
+	err := tx.QueryRow(ctx, `insert into news_seen (user_id, seen_at) values ($1, clock_timestamp()) on conflict (user_id) do update set seen_at = excluded.seen_at
+		returning seen_at`, tx.Who.UserID).Scan(&at)
+	return seen{at.UTC().Truncate(time.Second)}, err
 }

@@ -17,6 +17,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
+	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/document"
@@ -399,4 +400,60 @@ func TestWhoIsErasedIsInNoNotice(t *testing.T) {
 	require.Len(t, all, 1)
 	require.NotContains(t, all[0].GetText()+all[0].GetSubject(), "Ann")
 	require.Contains(t, all[0].GetText(), "Bob Stays")
+}
+
+func TestEachMailSaysWhatHappenedInEachLanguage(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	now := d.Now()
+	one := func(kind, how string) *proto.Notice {
+		n := d.visit(kind, how, 1, "Bea Maes")
+		switch how {
+		case "confirmed", "declined", "taken_over", "request_taken_over", "given_away", "handed", "place":
+			n.By = "An Peeters"
+		case "expired":
+			n.By = ""
+		case "waiting":
+			n.EndsAt = now.Add(24 * time.Hour).Unix()
+		case "day":
+			n.NotBefore = now.Unix()
+		}
+		return n
+	}
+	all := []*proto.Notice{
+		one("team_booked", "booked"), one("team_booked", "confirmed"), one("team_booked", "taken_over"), one("team_request", "requested"), one("team_request", "request_taken_over"),
+		one("team_cancelled", "cancelled"), one("team_cancelled", "declined"), one("team_cancelled", "expired"), one("team_cancelled", "given_away"),
+		one("team_moved", "moved"), one("team_moved", "place"), one("team_moved", "handed"), one("request_waiting", "waiting"), one("agenda", "day"),
+		{By: "An Peeters", To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_assigned", How: "assigned"}},
+			Given: &proto.Notice_Given{Total: 1, Contacts: []*proto.Notice_Contact{{Id: uuid.NewString(), Name: "Bea Maes"}}}},
+		{By: "An Peeters", To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_assigned", How: "assigned"}},
+			Given: &proto.Notice_Given{Total: 250, Contacts: []*proto.Notice_Contact{{Id: uuid.NewString(), Name: "Bea Maes"}, {Id: uuid.NewString(), Name: "Cid Claes"}}}},
+		{To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_submission", How: "submitted"}}, Submission: &proto.Notice_Sent{Id: uuid.NewString(), Form: "Ask us", ReplyTo: "bea@example.org",
+			Lines: []*proto.Notice_Line{{Label: "Email", Text: "bea@example.org"}, {Label: "Message", Text: "Good morning", Long: true}}}},
+	}
+	for _, language := range []string{"en", "nl", "fr", "de"} {
+		t.Run(language, func(t *testing.T) {
+			w := who{member: true, text: readers(language, "BE", d.Kit.Config.Zone), portal: "https://desk.example.com/team"}
+			w.Name, w.Address, w.site.Business.Name, w.site.Business.Email = "Noor", "noor@example.com", "Salon", "office@example.com"
+			subjects := map[string]bool{}
+			says := func(notices ...*proto.Notice) {
+				t.Helper()
+				m, err := mail.Render(d.room.letter(now, w, notices, false))
+				require.NoError(t, err)
+				require.NotRegexp(t, `[{}]|_(text|subject|many)\b`, m.GetSubject()+m.GetText(), "a text or a value is missing")
+				subjects[m.GetSubject()] = true
+				t.Logf("%s %s\nSubject: %s\n\n%s\n----", language, m.GetKind(), m.GetSubject(), m.GetText())
+			}
+			for _, n := range all {
+				says(n)
+			}
+			says(all...)
+			for i, n := range all {
+				if i > 0 && kindOf(n) == kindOf(all[i-1]) {
+					says(all[i-1], n)
+				}
+			}
+			require.GreaterOrEqual(t, len(subjects), 13)
+		})
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/row"
 )
 
@@ -108,6 +109,9 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 }) (notifications, error) {
 	if in.DigestAt.Given() && !clock.MatchString(in.DigestAt.V) {
 		return notifications{}, fault.Invalid("digest_at", fault.NewProblem("clock", "must be a time of day such as 07:30"))
+	}
+	if _, err := people.ByID(ctx, tx, tx.Who.UserID); err != nil {
+		return notifications{}, err
 	}
 	if _, err := tx.Exec(ctx, `insert into notification (person_id, kinds, digest_at, version) values ($1, $2, $3, 0) on conflict do nothing`,
 		tx.Who.UserID, standard(0).Kinds, standardDigest); err != nil {
