@@ -2483,6 +2483,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get-news"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/news/seen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["see-news"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get-notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["update-notifications"];
+        trace?: never;
+    };
     "/media": {
         parameters: {
             query?: never;
@@ -6760,6 +6808,30 @@ export interface components {
             /** @description The name of the organization. */
             name: string;
         };
+        Kinds: {
+            agenda: "off" | "mail" | "digest";
+            request_waiting: "off" | "mail" | "digest";
+            team_assigned: "off" | "mail" | "digest";
+            team_booked: "off" | "mail" | "digest";
+            team_cancelled: "off" | "mail" | "digest";
+            team_moved: "off" | "mail" | "digest";
+            team_request: "off" | "mail" | "digest";
+            team_submission: "off" | "mail" | "digest";
+        };
+        News: {
+            appointments: number;
+            requests: number;
+            seen_at: string | null;
+            submissions: number;
+        };
+        Notifications: {
+            digest_at: string;
+            kinds: components["schemas"]["Kinds"];
+            language: "en" | "nl" | "fr" | "de" | null;
+        };
+        Seen: {
+            seen_at: string;
+        };
         Overview: {
             /** @description The 10 newest timeline entries of contacts. */
             activity: components["schemas"]["Entry"][];
@@ -7378,6 +7450,7 @@ export interface components {
              * @description How many minutes ahead visitors have to book.
              */
             min_notice_min: number;
+            notify_emails: string[];
             /** @description Clients get a mail before their appointment. */
             reminder_enabled: boolean;
             /**
@@ -22934,6 +23007,90 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    "get-news": {
+        parameters: {
+            query?: { since?: string };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["News"];
+                };
+            };
+        };
+    };
+    "see-news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Seen"];
+                };
+            };
+        };
+    };
+    "get-notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
+    "update-notifications": {
+        parameters: {
+            query?: never;
+            header?: { "If-Match"?: components["parameters"]["IfMatch"] };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: { content: { "application/json": { digest_at?: string; kinds?: { agenda?: "off" | "mail" | "digest"; request_waiting?: "off" | "mail" | "digest"; team_assigned?: "off" | "mail" | "digest"; team_booked?: "off" | "mail" | "digest"; team_cancelled?: "off" | "mail" | "digest"; team_moved?: "off" | "mail" | "digest"; team_request?: "off" | "mail" | "digest"; team_submission?: "off" | "mail" | "digest"; }; language?: "en" | "nl" | "fr" | "de" | null } } };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
     "get-overview": {
         parameters: {
             query?: never;
@@ -24324,6 +24481,7 @@ export interface operations {
                      * @description How many minutes ahead visitors have to book.
                      */
                     min_notice_min?: number;
+                    notify_emails?: string[];
                     /** @description Clients get a mail before their appointment. */
                     reminder_enabled?: boolean;
                     /**

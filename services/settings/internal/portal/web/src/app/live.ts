@@ -9,8 +9,8 @@ type Change = { type: string; id?: string }
 const nouns: Record<string, string[]> = {
   contact: ["contacts", "overview"],
   organization: ["organizations", "contacts"],
-  appointment: ["appointments", "calendar", "slots", "overview"],
-  submission: ["submissions", "forms", "overview"],
+  appointment: ["appointments", "calendar", "slots", "overview", "news"],
+  submission: ["submissions", "forms", "overview", "news"],
   staff: ["staff", "team", "calendar"],
   time_off: ["time-off", "calendar", "slots", "staff"],
   field: ["fields", "field-groups"],
@@ -41,6 +41,7 @@ export function follow(queries: QueryClient, outdated: () => void) {
     // Other services list people from copies, which may arrive after the change is announced.
     const people = changes.filter((c) => c.type === "user")
     if (people.length > 0) setTimeout(() => reload(people), 2000)
+    if (changes.some((c) => nouns[c.type]?.includes("news"))) setTimeout(() => reload([{ type: "new" }]), 2000)
   }
   // As long as changes keep coming, such as from an import, the pauses between two loads grow.
   let calm: ReturnType<typeof setTimeout>

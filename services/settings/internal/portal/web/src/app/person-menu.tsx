@@ -1,4 +1,5 @@
-import { Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react"
+import { Link } from "@tanstack/react-router"
+import { Bell, Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react"
 import { useState } from "react"
 import { Fault } from "@/api/fault"
 import { useChoice } from "@/kit/choice"
@@ -22,6 +23,7 @@ export default function PersonMenu({ onKeys }: { onKeys: () => void }) {
   return (
     <>
       <a className="menu-item" href="/account"><UserRound aria-hidden />{t("person.account")}</a>
+      <Link className="menu-item" to="/settings/notifications" onClick={(e) => e.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}><Bell aria-hidden />{t("nav.notifications")}</Link>
       <button className="menu-item" popoverTarget="person-menu" popoverTargetAction="hide" onClick={onKeys}><Keyboard aria-hidden />{t("keys.title")}</button>
       <fieldset className="segments">
         <legend className="sr">{t("theme.label")}</legend>

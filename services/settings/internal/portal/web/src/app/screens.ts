@@ -5,7 +5,7 @@ import { createRootRouteWithContext, createRoute, lazyRouteComponent, type Route
 import type { QueryClient } from "@tanstack/react-query"
 import { Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
 import { Fault } from "@/api/fault"
-import { isOpen, type Group, type Place, type Terms } from "@/kit/place"
+import { isOpen, type Counts, type Group, type Place, type Terms } from "@/kit/place"
 import { filters } from "@/kit/search"
 import { Closed, NotFound } from "@/kit/states"
 import { on } from "@/kit/start"
@@ -20,6 +20,8 @@ type About<Filter> = Terms & {
   icon?: LucideIcon
   /** Its group in the navigation. */
   menu?: Group
+  /** What of the news is counted beside it there. */
+  counts?: Counts
   /** The calls with which it begins, below the API's path: the page starts them before the program is there. */
   calls?: string[]
   /** Parameters of its address. */
@@ -62,7 +64,7 @@ function screen<const Path extends string, M extends object, const Filter extend
 }
 
 export const screens = [
-  screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", calls: ["/overview"] }),
+  screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", counts: "requests", calls: ["/overview"] }),
   screen("/contacts", "contacts", () => import("@/contacts/contacts"), "Contacts", { label: "nav.contacts", icon: Users, menu: "people", calls: ["/contacts?per_page=50"], filters: ["search", "status", "marketing", "tag", "owner", "source", "organization", "appointment_from", "appointment_to", "no_appointment_since", "created_since", "include_deleted", "deleted"] }),
   screen("/contacts/$id", "contacts", () => import("@/contacts/contact"), "Contact", { calls: ["/contacts/$id", "/contacts/$id/activities?per_page=20"] }),
   screen("/organizations", "contacts", () => import("@/contacts/organizations"), "Organizations", { label: "nav.organizations", icon: Building2, menu: "people", calls: ["/organizations?per_page=50"], filters: ["search", "owner", "deleted"] }),
@@ -73,7 +75,7 @@ export const screens = [
   screen("/services", "booking", () => import("@/booking/services"), "Services", { app: "booking", label: "nav.services", icon: BriefcaseBusiness, menu: "site", calls: ["/services?include_archived=false"], filters: ["archived"] }),
   screen("/services/$id", "booking", () => import("@/booking/service"), "Service", { app: "booking", calls: ["/services/$id"] }),
   screen("/hours", "team", () => import("@/team/hours"), "Hours", { app: "booking", label: "nav.hours", icon: Clock, menu: "site", calls: ["/staff"], filters: ["staff"] }),
-  screen("/submissions", "forms", () => import("@/forms/submissions"), "Submissions", { app: "forms", label: "nav.submissions", icon: Inbox, menu: "people", calls: ["/submissions?per_page=50"], filters: ["form", "status", "contact", "since", "until"] }),
+  screen("/submissions", "forms", () => import("@/forms/submissions"), "Submissions", { app: "forms", label: "nav.submissions", icon: Inbox, menu: "people", counts: "submissions", calls: ["/submissions?per_page=50"], filters: ["form", "status", "contact", "since", "until"] }),
   screen("/submissions/$id", "forms", () => import("@/forms/submission"), "Submission", { app: "forms", calls: ["/submissions/$id"] }),
   screen("/forms", "forms", () => import("@/forms/forms"), "Forms", { app: "forms", label: "nav.forms", icon: FileText, menu: "site", calls: ["/forms"] }),
   screen("/forms/$id", "forms", () => import("@/forms/form"), "Builder", { app: "forms", calls: ["/forms/$id"] }),
@@ -90,6 +92,7 @@ export const screens = [
   screen("/appointments/new", "booking", () => import("@/booking/new-appointment"), "NewAppointment", { app: "booking", can: "svc_manage_bookings", label: "nav.new_appointment", icon: CalendarPlus, calls: ["/services?include_archived=false"], filters: ["contact", "service", "staff", "at"] }),
   screen("/import", "contacts", () => import("@/contacts/imports"), "Imports", { can: "svc_import_contacts", label: "nav.import", heading: "contacts.import_title", icon: Upload, calls: ["/imports?per_page=20"] }),
   screen("/import/$id", "contacts", () => import("@/contacts/import"), "Import", { can: "svc_import_contacts" }),
+  screen("/settings/notifications", "settings", () => import("@/settings/notifications"), "Notifications", { label: "nav.notifications", icon: Settings2, calls: ["/me/notifications"] }),
   screen("/settings/general", "settings", () => import("@/settings/general"), "General", { can: "svc_manage_crm", label: "nav.general", icon: Settings2, calls: ["/settings/general"] }),
   screen("/settings/portal", "settings", () => import("@/settings/portal"), "Portal", { can: "svc_manage_crm", label: "nav.portal", icon: Settings2, calls: ["/settings/portal"] }),
   screen("/settings/booking", "settings", () => import("@/settings/booking"), "Booking", { app: "booking", can: "svc_manage_crm", label: "nav.booking_settings", icon: Settings2, calls: ["/settings/booking"] }),
@@ -107,6 +110,6 @@ export const screens = [
 
 /** The screens with a label that this person has, in the order of the table. */
 export const places: Place[] = screens.flatMap(({ options: { staticData } }) => {
-  const { path: to, label, icon, menu, ...terms } = staticData!.screen!
-  return label && icon && isOpen(terms) ? [{ to, label, icon, menu }] : []
+  const { path: to, label, icon, menu, counts, ...terms } = staticData!.screen!
+  return label && icon && isOpen(terms) ? [{ to, label, icon, menu, counts }] : []
 })

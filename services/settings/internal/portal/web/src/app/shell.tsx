@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { ChevronsUpDown, Menu, Search } from "lucide-react"
 import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import { Bell, NavCount } from "./bell"
 import { useKeys } from "@/kit/keys"
 import { late } from "@/kit/late"
 import { initials } from "@/kit/head"
@@ -52,6 +53,7 @@ export function Shell() {
       <header className="bar">
         <button className="icon-button bar-menu" aria-label={t("nav.menu")} aria-expanded={menu} aria-controls="nav" onClick={() => (setOpened(true), setMenu(!menu))}><Menu aria-hidden /></button>
         <span className="bar-name">{start.business}</span>
+        {!wide && <Bell />}
         <button className="icon-button" aria-label={t("palette.open")} onClick={() => setOpen("palette")}><Search aria-hidden /></button>
       </header>
       {menu && <div className="nav-shade" onClick={() => setMenu(false)} />}
@@ -60,6 +62,7 @@ export function Shell() {
           <>
             <div className="nav-head">
               {start.logo ? <img className="nav-logo" src={start.logo} alt={start.business} /> : <><span className="nav-mark" aria-hidden>{start.business.slice(0, 1)}</span><span className="nav-name">{start.business}</span></>}
+              {wide && <Bell />}
             </div>
             <button className="nav-search" onClick={() => (setMenu(false), setOpen("palette"))}>
               <Search aria-hidden />
@@ -73,9 +76,9 @@ export function Shell() {
                   <div key={g} className="nav-group">
                     <h2 className={g === "day" ? "sr" : "nav-title"}>{t(`nav.group.${g}`)}</h2>
                     <ul>
-                      {shown.map(({ to, label, icon: Icon }) => (
+                      {shown.map(({ to, label, icon: Icon, counts }) => (
                         <li key={to}>
-                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span></Link>
+                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span>{counts && <NavCount of={counts} />}</Link>
                         </li>
                       ))}
                     </ul>

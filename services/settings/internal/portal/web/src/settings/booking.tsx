@@ -21,8 +21,12 @@ export function Booking() {
 /** The hours of three reminders; null for one that is not there, or not typed yet. */
 const hours = (all: { hours: number | null }[]): (number | null)[] => [0, 1, 2].map((i) => all[i]?.hours ?? null)
 
-/** A change without the reminders that were left empty. */
-const filled = (change: { reminders?: { hours: number | null }[] | undefined }) => (change.reminders ? { ...change, reminders: change.reminders.filter((r) => r.hours !== null) } : change)
+/** A change without the reminders and the lines that were left empty. */
+const filled = (change: { reminders?: { hours: number | null }[] | undefined; notify_emails?: string[] | undefined }) => ({
+  ...change,
+  ...(change.reminders && { reminders: change.reminders.filter((r) => r.hours !== null) }),
+  ...(change.notify_emails && { notify_emails: change.notify_emails.map((e) => e.trim()).filter(Boolean) }),
+})
 
 function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
   return (
@@ -42,6 +46,11 @@ function Edit({ doc, forms }: { doc: Doc; forms: Schema<"Form">[] }) {
               <SelectField name="default_confirmation" label={t("settings.confirmation")} help={t("settings.confirmation_help")} options={(["auto", "review"] as const).map((value) => ({ value, label: t(`settings.confirmation.${value}`) }))} />
               <TextField name="request_expires_hours" label={t("settings.request_expires")} help={t("settings.request_expires_help")} number required />
               {on("forms") && <SelectField name="form_id" label={t("settings.form")} help={t("settings.form_help")} number options={[{ value: "", label: t("settings.form_standard") }, ...forms.map((f) => ({ value: String(f.id), label: f.name }))]} wide />}
+            </div>
+          </Panel>
+          <Panel title={t("settings.notify")}>
+            <div className="panel-body fields">
+              <TextArea name="notify_emails" label={t("settings.notify_emails")} help={t("settings.notify_emails_help")} rows={2} value={draft.mine.notify_emails.join("\n")} placeholder="name@example.com" onChange={(e) => draft.set("notify_emails", e.target.value === "" ? [] : e.target.value.split("\n"))} />
             </div>
           </Panel>
           <Panel title={t("settings.changes")}>

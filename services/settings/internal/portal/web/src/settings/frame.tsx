@@ -2,7 +2,7 @@
 import "./settings.css"
 import type { QueryKey, UseQueryResult } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { ArrowLeft, Bot, Building2, CalendarCog, Columns3Cog, Globe, KeyRound, LifeBuoy, Mails, Palette, Radio, ShieldCheck, Tags, UserRoundCog, type LucideIcon } from "lucide-react"
+import { ArrowLeft, Bell, Bot, Building2, CalendarCog, Columns3Cog, Globe, KeyRound, LifeBuoy, Mails, Palette, Radio, ShieldCheck, Tags, UserRoundCog, type LucideIcon } from "lucide-react"
 import type { ReactNode } from "react"
 import type { Sending } from "@/kit/draft"
 import { Form, SaveBar, useDraftForm, type Limits } from "@/kit/form"
@@ -13,9 +13,10 @@ import { t, type Key } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { useDraft, type Drafting } from "@/kit/use-draft"
 
-export type Section = "general" | "portal" | "booking" | "form-style" | "fields" | "tags" | "privacy" | "mails" | "roles" | "api-access" | "assistants" | "telemetry" | "support"
+export type Section = "notifications" | "general" | "portal" | "booking" | "form-style" | "fields" | "tags" | "privacy" | "mails" | "roles" | "api-access" | "assistants" | "telemetry" | "support"
 
 const groups: { title: Key; sections: [Section, LucideIcon][] }[] = [
+  { title: "settings.group.you", sections: [["notifications", Bell]] },
   { title: "settings.group.business", sections: [["general", Building2], ["portal", Globe], ["booking", CalendarCog], ["form-style", Palette]] },
   { title: "settings.group.data", sections: [["fields", Columns3Cog], ["tags", Tags], ["privacy", ShieldCheck], ["mails", Mails]] },
   { title: "settings.group.access", sections: [["roles", UserRoundCog], ["api-access", KeyRound], ["assistants", Bot], ["telemetry", Radio], ["support", LifeBuoy]] },

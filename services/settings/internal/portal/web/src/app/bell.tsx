@@ -1,0 +1,61 @@
+// What others made since the person last looked: the bell, and the counts beside places.
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox } from "lucide-react"
+import { useId, useState, type ToggleEvent } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { on } from "@/kit/start"
+import { number, t } from "@/kit/text"
+
+const queryKey = ["news"]
+
+/** What is new; undefined while nobody knows. */
+export const useNews = () => useQuery({ queryKey, queryFn: () => take(api.GET("/me/news")), refetchInterval: 60_000 }).data
+
+const kinds = [
+  { of: "requests", to: "/", icon: CalendarClock, app: "booking" },
+  { of: "appointments", to: "/calendar", icon: CalendarPlus, app: "booking" },
+  { of: "submissions", to: "/submissions", icon: Inbox, app: "forms" },
+] as const
+
+const sum = (n: Schema<"News"> | undefined) => (n ? n.requests + n.appointments + n.submissions : 0)
+
+/** Who opens it has looked: from then on everything counts from zero. */
+export function Bell() {
+  const news = useNews()
+  const queries = useQueryClient()
+  const id = useId()
+  const [shown, setShown] = useState<Schema<"News">>()
+  const total = sum(news)
+  const look = async (e: ToggleEvent) => {
+    if (e.newState !== "open") return
+    setShown(news)
+    try {
+      await take(api.POST("/me/news/seen"))
+      await queries.invalidateQueries({ queryKey })
+    } catch (fault) {
+      void import("@/kit/toast").then((m) => m.toastFault(fault))
+    }
+  }
+  return (
+    <>
+      <button className="icon-button bell" popoverTarget={id} aria-label={total > 0 ? t("news.count", { n: total }) : t("news.title")}>
+        {total > 0 ? <BellRing aria-hidden /> : <Icon aria-hidden />}
+        {total > 0 && <span className="bell-count num" aria-hidden>{total > 99 ? "99+" : number(total)}</span>}
+      </button>
+      <div id={id} popover="auto" className="popover bell-menu" onToggle={(e) => void look(e)}>
+        <h2 className="nav-title">{t("news.title")}</h2>
+        {sum(shown) === 0 && <p className="bell-none soft">{t("news.none")}</p>}
+        {shown && kinds.filter((k) => on(k.app) && shown[k.of] > 0).map(({ of, to, icon: Kind }) => (
+          <Link key={of} to={to as "/"} className="menu-item" onClick={(e) => e.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}><Kind aria-hidden />{t(`news.${of}`, { n: shown[of] })}</Link>
+        ))}
+      </div>
+    </>
+  )
+}
+
+/** How much is new at a place. */
+export function NavCount({ of }: { of: "requests" | "submissions" }) {
+  const n = useNews()?.[of] ?? 0
+  return n > 0 && <span className="nav-count num"><span aria-hidden>{n > 99 ? "99+" : number(n)}</span><span className="sr">{t("news.count", { n })}</span></span>
+}
