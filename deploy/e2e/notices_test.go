@@ -26,7 +26,7 @@ func TestAPersonIsMailedWhatAVisitorBooks(t *testing.T) {
 	system.Eventually(t, func() bool {
 		return d.Admin.Call(t, "PUT", fmt.Sprintf("/staff/%d/hours", id), map[string]any{"hours": week}).Status == 200
 	}, "booking does not know the person")
-	me.Patch(t, "/me/notifications", map[string]any{"language": "fr"}).Is(200)
+	me.Call(t, "PATCH", "/me/notifications", map[string]any{"language": "fr"}).Is(200)
 	d.Service = service
 	starts, token := d.Slots(t)
 	system.Wait()
