@@ -58,6 +58,7 @@ export const updateFieldGroup = {"label":{"maxLength":190},"sort_order":{"min":0
 export const updateForm = {"name":{"maxLength":190}}
 export const updateGeneralSettings = {"business.address_line":{"maxLength":255},"business.city":{"maxLength":100},"business.name":{"maxLength":190},"business.phone":{"maxLength":50},"business.postal_code":{"maxLength":20},"business.vat_number":{"maxLength":30},"business.website":{"maxLength":2048},"ip_header":{"maxLength":50}}
 export const updateImport = {"options.header":{"min":0,"max":50},"options.tag":{"maxLength":100}}
+export const updateNotifications = {"digest_at":{"maxLength":5}}
 export const updateOrganization = {"address_line":{"maxLength":255},"city":{"maxLength":100},"country":{"maxLength":2},"email":{"maxLength":190},"name":{"maxLength":190},"owner_user_id":{"min":1},"phone":{"maxLength":50},"postal_code":{"maxLength":20},"vat_number":{"maxLength":30},"website":{"maxLength":2048}}
 export const updatePage = {"content":{"maxLength":200000},"slug":{"maxLength":100},"title":{"maxLength":190}}
 export const updatePortalSettings = {"host":{"maxLength":253},"logo_id":{"min":1}}

@@ -2490,6 +2490,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Get news
+         * @description Count what others made since the caller last looked, of what the caller may see.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         */
         get: operations["get-news"];
         put?: never;
         post?: never;
@@ -2508,6 +2514,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * See news
+         * @description Note that the caller has looked at what is new.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         */
         post: operations["see-news"];
         delete?: never;
         options?: never;
@@ -2522,12 +2534,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * Get notifications
+         * @description Get what the caller is mailed of what others do, and when.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         */
         get: operations["get-notifications"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Update notifications
+         * @description Choose what the caller is mailed of what others do, and when.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         */
         patch: operations["update-notifications"];
         trace?: never;
     };
@@ -5407,6 +5431,48 @@ export interface components {
             /** @description The IANA zone in which the business counts its days. */
             timezone: string;
         };
+        ChangedKindsInput: {
+            /**
+             * @description The appointments of the day, each morning that has some.
+             * @enum {string}
+             */
+            agenda?: "off" | "mail" | "digest";
+            /**
+             * @description A request has waited for a day, or for half of the time after which it is declined.
+             * @enum {string}
+             */
+            request_waiting?: "off" | "mail" | "digest";
+            /**
+             * @description Somebody else gave the caller a contact.
+             * @enum {string}
+             */
+            team_assigned?: "off" | "mail" | "digest";
+            /**
+             * @description Others booked an appointment with the caller, confirmed one or handed one over.
+             * @enum {string}
+             */
+            team_booked?: "off" | "mail" | "digest";
+            /**
+             * @description An appointment of the caller was cancelled, declined or given to somebody else.
+             * @enum {string}
+             */
+            team_cancelled?: "off" | "mail" | "digest";
+            /**
+             * @description An appointment of the caller has another time or place.
+             * @enum {string}
+             */
+            team_moved?: "off" | "mail" | "digest";
+            /**
+             * @description A visitor asks for a time that waits to be confirmed.
+             * @enum {string}
+             */
+            team_request?: "off" | "mail" | "digest";
+            /**
+             * @description A contact of the caller has sent in a form that tells the owner.
+             * @enum {string}
+             */
+            team_submission?: "off" | "mail" | "digest";
+        };
         Check: {
             /** @description What was found, in short. */
             found: string;
@@ -6315,6 +6381,48 @@ export interface components {
              */
             user_id: number;
         };
+        Kinds: {
+            /**
+             * @description The appointments of the day, each morning that has some.
+             * @enum {string}
+             */
+            agenda: "off" | "mail" | "digest";
+            /**
+             * @description A request has waited for a day, or for half of the time after which it is declined.
+             * @enum {string}
+             */
+            request_waiting: "off" | "mail" | "digest";
+            /**
+             * @description Somebody else gave the caller a contact.
+             * @enum {string}
+             */
+            team_assigned: "off" | "mail" | "digest";
+            /**
+             * @description Others booked an appointment with the caller, confirmed one or handed one over.
+             * @enum {string}
+             */
+            team_booked: "off" | "mail" | "digest";
+            /**
+             * @description An appointment of the caller was cancelled, declined or given to somebody else.
+             * @enum {string}
+             */
+            team_cancelled: "off" | "mail" | "digest";
+            /**
+             * @description An appointment of the caller has another time or place.
+             * @enum {string}
+             */
+            team_moved: "off" | "mail" | "digest";
+            /**
+             * @description A visitor asks for a time that waits to be confirmed.
+             * @enum {string}
+             */
+            team_request: "off" | "mail" | "digest";
+            /**
+             * @description A contact of the caller has sent in a form that tells the owner.
+             * @enum {string}
+             */
+            team_submission: "off" | "mail" | "digest";
+        };
         Link: {
             /** @description The id of the organization. */
             id: components["schemas"]["Id"];
@@ -6691,6 +6799,38 @@ export interface components {
             /** @description Tags that contacts get. */
             tags: string[];
         };
+        News: {
+            /**
+             * Format: int64
+             * @description Appointments that were booked without a request.
+             */
+            appointments: number;
+            /**
+             * Format: int64
+             * @description Requests that still wait.
+             */
+            requests: number;
+            /**
+             * Format: date-time
+             * @description When the caller last looked; null before the first time.
+             */
+            seen_at: string | null;
+            /**
+             * Format: int64
+             * @description Submissions received, without spam.
+             */
+            submissions: number;
+        };
+        Notifications: {
+            /** @description When digest and agenda go out, HH:MM in the zone of the business. */
+            digest_at: string;
+            kinds: components["schemas"]["Kinds"];
+            /**
+             * @description Language of these mails; null for that of the business's country.
+             * @enum {string|null}
+             */
+            language: "en" | "nl" | "fr" | "de" | null;
+        };
         Notify: {
             /** @description Addresses that get a mail for each submission. */
             emails: string[];
@@ -6807,30 +6947,6 @@ export interface components {
             id: components["schemas"]["Id"];
             /** @description The name of the organization. */
             name: string;
-        };
-        Kinds: {
-            agenda: "off" | "mail" | "digest";
-            request_waiting: "off" | "mail" | "digest";
-            team_assigned: "off" | "mail" | "digest";
-            team_booked: "off" | "mail" | "digest";
-            team_cancelled: "off" | "mail" | "digest";
-            team_moved: "off" | "mail" | "digest";
-            team_request: "off" | "mail" | "digest";
-            team_submission: "off" | "mail" | "digest";
-        };
-        News: {
-            appointments: number;
-            requests: number;
-            seen_at: string | null;
-            submissions: number;
-        };
-        Notifications: {
-            digest_at: string;
-            kinds: components["schemas"]["Kinds"];
-            language: "en" | "nl" | "fr" | "de" | null;
-        };
-        Seen: {
-            seen_at: string;
         };
         Overview: {
             /** @description The 10 newest timeline entries of contacts. */
@@ -7340,6 +7456,13 @@ export interface components {
             /** @description Its value. */
             value: string;
         };
+        Seen: {
+            /**
+             * Format: date-time
+             * @description When the caller looked: now.
+             */
+            seen_at: string;
+        };
         Sent: {
             after_submit: components["schemas"]["AfterSubmit"];
         };
@@ -7450,6 +7573,7 @@ export interface components {
              * @description How many minutes ahead visitors have to book.
              */
             min_notice_min: number;
+            /** @description Addresses that are mailed of every booking, request, move and cancellation, besides the person. */
             notify_emails: string[];
             /** @description Clients get a mail before their appointment. */
             reminder_enabled: boolean;
@@ -21606,6 +21730,218 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    "get-news": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Count from then on, else from when the caller last looked; at most 30 days back.
+                 * @example 2026-11-26T09:00:00Z
+                 */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "appointments": 1,
+                     *       "requests": 1,
+                     *       "seen_at": "2026-11-26T10:11:12Z",
+                     *       "submissions": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["News"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "see-news": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "seen_at": "2026-11-26T10:11:12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Seen"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "get-notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest_at": "07:30",
+                     *       "kinds": {
+                     *         "agenda": "off",
+                     *         "request_waiting": "mail",
+                     *         "team_assigned": "mail",
+                     *         "team_booked": "mail",
+                     *         "team_cancelled": "mail",
+                     *         "team_moved": "mail",
+                     *         "team_request": "mail",
+                     *         "team_submission": "mail"
+                     *       },
+                     *       "language": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "update-notifications": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "digest_at": "18:05",
+                 *       "kinds": {
+                 *         "team_booked": "digest",
+                 *         "team_moved": "off"
+                 *       },
+                 *       "language": "nl"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description When digest and agenda go out, HH:MM in the zone of the business. */
+                    digest_at?: string;
+                    /** @description How the caller is told of these kinds: off, by mail at once, or in the digest. */
+                    kinds?: components["schemas"]["ChangedKindsInput"];
+                    /**
+                     * @description Language of these mails; null for that of the business's country.
+                     * @enum {string|null}
+                     */
+                    language?: "en" | "nl" | "fr" | "de" | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest_at": "18:05",
+                     *       "kinds": {
+                     *         "agenda": "off",
+                     *         "request_waiting": "mail",
+                     *         "team_assigned": "mail",
+                     *         "team_booked": "digest",
+                     *         "team_cancelled": "mail",
+                     *         "team_moved": "off",
+                     *         "team_request": "mail",
+                     *         "team_submission": "mail"
+                     *       },
+                     *       "language": "nl"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description - `svc_not_found`: The user is gone by now. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     "list-media": {
         parameters: {
             query?: {
@@ -23007,90 +23343,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    "get-news": {
-        parameters: {
-            query?: { since?: string };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["News"];
-                };
-            };
-        };
-    };
-    "see-news": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Seen"];
-                };
-            };
-        };
-    };
-    "get-notifications": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Notifications"];
-                };
-            };
-        };
-    };
-    "update-notifications": {
-        parameters: {
-            query?: never;
-            header?: { "If-Match"?: components["parameters"]["IfMatch"] };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: { content: { "application/json": { digest_at?: string; kinds?: { agenda?: "off" | "mail" | "digest"; request_waiting?: "off" | "mail" | "digest"; team_assigned?: "off" | "mail" | "digest"; team_booked?: "off" | "mail" | "digest"; team_cancelled?: "off" | "mail" | "digest"; team_moved?: "off" | "mail" | "digest"; team_request?: "off" | "mail" | "digest"; team_submission?: "off" | "mail" | "digest"; }; language?: "en" | "nl" | "fr" | "de" | null } } };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Notifications"];
-                };
-            };
-        };
-    };
     "get-overview": {
         parameters: {
             query?: never;
@@ -24402,6 +24654,7 @@ export interface operations {
                      *       "max_advance_days": 60,
                      *       "max_open_bookings": 0,
                      *       "min_notice_min": 0,
+                     *       "notify_emails": [],
                      *       "reminder_enabled": true,
                      *       "reminder_hours": 24,
                      *       "reminders": [
@@ -24481,6 +24734,7 @@ export interface operations {
                      * @description How many minutes ahead visitors have to book.
                      */
                     min_notice_min?: number;
+                    /** @description All of them: the API may keep or remove addresses, a person in the app may add some. */
                     notify_emails?: string[];
                     /** @description Clients get a mail before their appointment. */
                     reminder_enabled?: boolean;
@@ -24525,6 +24779,7 @@ export interface operations {
                      *       "max_advance_days": 60,
                      *       "max_open_bookings": 0,
                      *       "min_notice_min": 0,
+                     *       "notify_emails": [],
                      *       "reminder_enabled": true,
                      *       "reminder_hours": 24,
                      *       "reminders": [
