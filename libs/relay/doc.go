@@ -50,7 +50,7 @@
 //
 // Nor is a batch marked while messages of an owned topic lie in front of it that nobody has marked: they may be old ones, of a relay whose claim had ended,
 // or of one that did not get its answer. They are the tail; the newest message of each of their keys is sent again, so that the newest is the last, and the
-// state is published where no row of the key is kept.
+// state is published where no row of the key is kept. If some of it lies behind the first message of the batch, the batch waits and is sent again.
 //
 // # The machine and its simulation
 //

@@ -101,12 +101,14 @@ func (m *machine) behind(sent []*row, published map[Partition]own, schema string
 	return p
 }
 
-// standing are the rows of a batch that may be marked: not those of partitions that are held now, or in which messages in front of the
-// batch were lost. They wait, and are sent again behind the lost ones.
-func (m *machine) standing(sent []*row, lost []Partition) []*row {
+// standing are the rows of a batch that may be marked: not those of partitions that are held now, in which messages in front of the
+// batch were lost, or in which messages that nobody has marked lie behind its first one: they may be older. Such rows wait, and are sent again.
+func (m *machine) standing(sent []*row, r repaired) []*row {
+	last, first := newestOf(sent)
 	return slices.DeleteFunc(sent, func(x *row) bool {
-		p := m.partitions[x.partition()]
-		return p != nil && p.state == held || slices.Contains(lost, x.partition())
+		at := x.partition()
+		p, end := m.partitions[at], r.tails[at]
+		return p != nil && p.state == held || slices.Contains(r.lost, at) || end > 0 && (end > last[at].placed.Offset || x.placed.Offset < first[at])
 	})
 }
 

@@ -186,7 +186,7 @@ func (s *sender) round(ctx context.Context) (done, error) {
 		if r, err = s.repair(ctx, p, c.published); err != nil {
 			failed, sent = append(failed, err), nil
 		}
-		sent = s.standing(sent, r.lost)
+		sent = s.standing(sent, r)
 	}
 	mine, err := s.mark(ctx, sent)
 	s.stored(c.rows, mine && err == nil)

@@ -20,6 +20,8 @@ import (
 type repaired struct {
 	// settled have everything that they were given, or the rest waits in the outbox again: that is so for those which are lost too.
 	settled, lost []Partition
+	// tails are the ends of those in which messages lie that nobody has marked.
+	tails map[Partition]int64
 }
 
 // repair brings the log and the outbox together: under the claim, so that no other process sends meanwhile. Messages that the log has lost
@@ -54,6 +56,7 @@ func (s *sender) repair(ctx context.Context, p plan, published map[Partition]own
 
 // verifyAll verifies the partitions of a plan, and holds those that cannot be.
 func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]own) (r repaired, err error) {
+	r.tails = map[Partition]int64{}
 	parts := s.included(p, published)
 	bounds, err := s.Log.Bounds(ctx, parts)
 	if err != nil {
@@ -91,6 +94,9 @@ func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]
 		s.verified(part)
 		if r.settled = append(r.settled, part); found[i].missing {
 			r.lost = append(r.lost, part)
+		}
+		if len(found[i].tail) > 0 {
+			r.tails[part] = found[i].newest.Offset
 		}
 	}
 	return r, nil

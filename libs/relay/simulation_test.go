@@ -564,7 +564,7 @@ func (p *process) begin() {
 	w.holder, w.until = p, w.now.Add(claimLasts)
 	published := maps.Clone(w.published)
 	if plan.whole = plan.whole || due; p.verifies(plan) {
-		p.then(func() { p.repair(plan, published, func([]Partition) { p.release(plan.whole) }) })
+		p.then(func() { p.repair(plan, published, func(repaired) { p.release(plan.whole) }) })
 		return
 	}
 	p.then(func() {
@@ -572,11 +572,11 @@ func (p *process) begin() {
 			waiting[i].placed = at
 		}
 		sent, _ := p.appended(waiting, w.now)
-		mark := func(lost []Partition) { p.mark(waiting, p.standing(sent, lost)) }
+		mark := func(r repaired) { p.mark(waiting, p.standing(sent, r)) }
 		if behind := p.behind(sent, published, schema, p.Connections()); p.verifies(behind) {
 			p.then(func() { p.repair(behind, published, mark) })
 		} else {
-			p.then(func() { mark(nil) })
+			p.then(func() { mark(repaired{}) })
 		}
 	})
 }
@@ -619,8 +619,8 @@ func (p *process) mark(rows, sent []*row) {
 	p.release(false)
 }
 
-// repair calls then with the partitions that have lost something.
-func (p *process) repair(plan plan, published map[Partition]own, then func(lost []Partition)) {
+// repair calls then with what became of the partitions.
+func (p *process) repair(plan plan, published map[Partition]own, then func(repaired)) {
 	w := p.w
 	connections := p.Connections()
 	if p.doubtful != nil {
@@ -629,7 +629,7 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(lost 
 	}
 	parts := p.included(plan, published)
 	bounds, _ := p.Bounds(context.Background(), parts)
-	var settled, lost []Partition
+	r := repaired{tails: map[Partition]int64{}}
 	var steps []func()
 	for _, at := range parts {
 		steps = append(steps, func() {
@@ -650,18 +650,21 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(lost 
 					return
 				}
 				p.verified(at)
-				if settled = append(settled, at); f.missing {
-					lost = append(lost, at)
+				if r.settled = append(r.settled, at); f.missing {
+					r.lost = append(r.lost, at)
+				}
+				if len(f.tail) > 0 {
+					r.tails[at] = f.newest.Offset
 				}
 			})
 		})
 	}
 	p.then(append(steps, func() {
 		p.checked(plan, connections)
-		then(lost)
+		then(r)
 	}, func() { w.publishLost() }, func() {
 		consumed := maps.Clone(w.group)
-		p.then(func() { w.prune(settled, consumed) })
+		p.then(func() { w.prune(r.settled, consumed) })
 	})...)
 }
 
