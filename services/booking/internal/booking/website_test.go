@@ -149,6 +149,7 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		b.Travel(4 * time.Second)
 
 		form := details.form()
+		booked := form.Get("at")
 		form.Set("v.first_name", "Bea <b>")
 		form.Set("v.email", "not an address")
 		wrong := b.post("/team/book", form).is(400).says("One answer needs your attention", "Email address: Enter an email address", `value="Bea <b>"`)
@@ -168,6 +169,7 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		months := b.post("/manage", form).is(200).says("Choose a new time")
 		times := regexp.MustCompile(`name="at" value="([^"]+)"`).FindAllStringSubmatch(months.text, -1)
 		require.NotEmpty(t, times)
+		require.NotContains(t, months.text, `value="`+booked+`"`, "its own time is no move")
 		form.Set("at", times[len(times)-1][1])
 		form = b.post("/manage", form).is(200).says("Move your appointment?").form()
 		form.Set("do", "move-now")

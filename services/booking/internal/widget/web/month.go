@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,11 +51,12 @@ func (p *pages) slots(r *http.Request, service string, person int64) ask {
 	}
 }
 
-// moves asks for those to which the same person can move an appointment.
+// moves asks for those to which the same person can move an appointment. Its own time, which it can have too, is no move.
 func (p *pages) moves(r *http.Request, m managePage) ask {
 	return func(from, to time.Time) (found freeTimes, err error) {
 		body := map[string]any{"token": m.Token, "staff": m.Appointment.Staff.UserID, "from": from.Format(dayLayout), "to": to.Format(dayLayout)}
 		err = p.Call(r, http.MethodPost, "/booking/manage/slots", nil, body, "", &found)
+		found.Items = slices.DeleteFunc(found.Items, func(s slot) bool { return s.StartsAt.Equal(m.Appointment.StartsAt) })
 		return found, err
 	}
 }
