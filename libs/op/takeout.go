@@ -43,8 +43,7 @@ type Listed struct {
 // ManifestName is the file of a takeout that holds its Manifest.
 const ManifestName = "manifest.json"
 
-// ErrAdminOnly refuses who is no administrator of the site.
-var ErrAdminOnly = fault.Refused("admin_only", "Only an administrator of the site may do this.")
+var errAdminOnly = fault.Refused("admin_only", "Only an administrator of the site may do this.")
 
 // AddTakeout is AddDownload for a zip file with lists of a service, each as <name>.csv and <name>.json beside a Manifest. They show one state of the
 // data. Administrators of the site get it, in a session.
@@ -94,7 +93,7 @@ func addZip(s *Set, o Op, write func(context.Context, http.Header, *Download) er
 	e.Download, e.Media = true, "application/zip"
 	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
 		if !slices.Contains(r.actor.Roles, "site_admin") {
-			return nil, ErrAdminOnly
+			return nil, errAdminOnly
 		}
 		return e.file(ctx, r, func(ctx context.Context, d *Download) error { return write(ctx, r.http.Header, d) })
 	})

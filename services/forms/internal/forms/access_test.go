@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
 )
@@ -41,4 +43,18 @@ func TestNothingIsThereWhileTheAppIsOff(t *testing.T) {
 	s.Visitor().Post(form+"/submit", `{}`).Fails(404, "svc_no_route")
 	s.SetApp("forms", true)
 	admin.Get(form).Is(200)
+}
+
+func TestATakeoutHasFormsWithTheTrash(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("site_admin")
+	id := admin.Post("/forms", `{"name":"Contact","status":"publish","template":"contact"}`).Is(201).Field("id")
+	admin.Call("DELETE /forms/"+fmt.Sprint(id), nil).Is(204)
+
+	lists := s.Takeout()
+	require.Len(t, lists["forms"], 1)
+	require.Equal(t, id, lists["forms"][0]["id"])
+	require.NotNil(t, lists["forms"][0]["deleted_at"])
+	require.Empty(t, lists["submissions"])
 }

@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
+	"frontdesk/proto"
 )
 
 func TestATakeoutHasWebhooksWithoutTheirSecrets(t *testing.T) {
@@ -14,7 +15,7 @@ func TestATakeoutHasWebhooksWithoutTheirSecrets(t *testing.T) {
 	s := apptest.Start(t, Service)
 	admin := s.As(auth.SiteAdmin)
 	s.Eventually(func() bool { return admin.Get("/webhooks").Status == 200 })
-	made := admin.Post("/webhooks", map[string]any{"name": "Books", "url": "https://books.example.com/hook", "events": []string{"contact.created"}}).Is(201)
+	made := admin.Post("/webhooks", map[string]any{"name": "Books", "url": "https://books.example.com/hook", "events": []string{proto.KindContactCreated}}).Is(201)
 
 	lists := s.Takeout()
 	require.Len(t, lists["webhooks"], 1)
