@@ -19,7 +19,7 @@ import (
 const statements = `
 	with c as (select c.* from pg_class c where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p', 'S')),
 	parts as (
-		select c.relname, 0 as part, a.attnum as n, '', '	' || quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
+		select c.relname, 0 as part, a.attnum as n, ''::name as sub, '	' || quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
 			|| case when a.attidentity <> '' then ' GENERATED ' || case a.attidentity when 'a' then 'ALWAYS' else 'BY DEFAULT' end || ' AS IDENTITY'
 				when a.attgenerated <> '' then ' GENERATED ALWAYS AS (' || pg_get_expr(d.adbin, d.adrelid) || ') STORED'
 				when d.adbin is not null then ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) else '' end
@@ -33,7 +33,7 @@ const statements = `
 		from c join pg_constraint o on o.conrelid = c.oid and o.contype in ('p', 'u', 'x', 'c', 'f')),
 	tables as (
 		select c.oid, 'CREATE ' || case c.relpersistence when 'u' then 'UNLOGGED ' else '' end || 'TABLE ' || quote_ident(c.relname) || E' (\n'
-			|| (select string_agg(text, E',\n' order by part, n, 4) from parts p where p.relname = c.relname) || E'\n)'
+			|| (select string_agg(text, E',\n' order by part, n, sub) from parts p where p.relname = c.relname) || E'\n)'
 			|| coalesce(' WITH (' || array_to_string(c.reloptions || (select array_agg('toast.' || x) from pg_class toast, unnest(toast.reloptions) x where toast.oid = c.reltoastrelid), ', ') || ')', '')
 			|| case when c.relreplident = 'f' then E';\nALTER TABLE ' || quote_ident(c.relname) || ' REPLICA IDENTITY FULL' else '' end as text
 		from c where c.relkind <> 'S'),

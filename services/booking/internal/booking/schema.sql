@@ -29,6 +29,7 @@ CREATE TABLE appointment (
 	language text DEFAULT '' NOT NULL,
 	read_as smallint DEFAULT 0 NOT NULL,
 	booked_for text DEFAULT '' NOT NULL,
+	waiting_told timestamp with time zone,
 	CONSTRAINT appointment_pkey PRIMARY KEY (id),
 	CONSTRAINT appointment_overlap EXCLUDE USING gist (user_id WITH =, period WITH &&) WHERE ((status = ANY (ARRAY['pending', 'confirmed', 'pending_payment']))),
 	CONSTRAINT appointment_check CHECK ((ends_at > starts_at)),
@@ -103,10 +104,10 @@ CREATE TABLE exception (
 	label text NOT NULL,
 	created_at timestamp with time zone NOT NULL,
 	CONSTRAINT exception_pkey PRIMARY KEY (id),
-	CONSTRAINT exception_start_min_check CHECK ((start_min >= 0)),
+	CONSTRAINT exception_check CHECK ((date_to >= date_from)),
 	CONSTRAINT exception_check1 CHECK (((end_min > start_min) AND (end_min <= 1440))),
 	CONSTRAINT exception_check2 CHECK (((NOT extra) OR (user_id IS NOT NULL))),
-	CONSTRAINT exception_check CHECK ((date_to >= date_from))
+	CONSTRAINT exception_start_min_check CHECK ((start_min >= 0))
 );
 CREATE INDEX exception_period ON exception (date_to, date_from);
 CREATE CONSTRAINT TRIGGER catalog_exception AFTER INSERT OR DELETE OR UPDATE ON exception DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
@@ -172,9 +173,9 @@ CREATE TABLE service (
 	updated_at timestamp with time zone NOT NULL,
 	mail_text text DEFAULT '' NOT NULL,
 	CONSTRAINT service_pkey PRIMARY KEY (id),
-	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440))),
+	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0)),
 	CONSTRAINT service_buffer_before_check CHECK ((buffer_before >= 0)),
-	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0))
+	CONSTRAINT service_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 1440)))
 );
 CREATE CONSTRAINT TRIGGER catalog_service AFTER INSERT OR DELETE OR UPDATE ON service DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 
@@ -196,6 +197,7 @@ CREATE TABLE settings (
 	request_expires_hours integer DEFAULT 0 NOT NULL,
 	expires_since timestamp with time zone,
 	later_reminders integer[] DEFAULT '{}'::integer[] NOT NULL,
+	notify_emails text[] DEFAULT '{}'[] NOT NULL,
 	CONSTRAINT settings_pkey PRIMARY KEY (one),
 	CONSTRAINT settings_one_check CHECK (one)
 );

@@ -46,8 +46,12 @@ CREATE TABLE appointment (
 	ends_at timestamp with time zone NOT NULL,
 	people bytea[] DEFAULT '{}'::bytea[] NOT NULL,
 	booked_for text DEFAULT '' NOT NULL,
+	arrived_at timestamp with time zone,
+	made_by bigint,
+	requested boolean DEFAULT false NOT NULL,
 	CONSTRAINT appointment_pkey PRIMARY KEY (id)
 );
+CREATE INDEX appointment_arrived ON appointment (arrived_at) WHERE (arrived_at IS NOT NULL);
 CREATE INDEX appointment_contact ON appointment (contact_id, starts_at) WHERE (status <> ALL (ARRAY['cancelled', 'declined']));
 CREATE INDEX appointment_people ON appointment USING gin (people);
 CREATE INDEX appointment_requests ON appointment (starts_at) WHERE (status = 'pending');
@@ -91,8 +95,8 @@ CREATE TABLE contact (
 	changed xid8 DEFAULT pg_current_xact_id() NOT NULL,
 	booked_for text DEFAULT '' NOT NULL,
 	CONSTRAINT contact_pkey PRIMARY KEY (id),
-	CONSTRAINT contact_status_check CHECK ((status = ANY (ARRAY['lead', 'customer', 'inactive']))),
-	CONSTRAINT contact_marketing_check CHECK ((marketing = ANY (ARRAY['none', 'pending', 'subscribed', 'unsubscribed'])))
+	CONSTRAINT contact_marketing_check CHECK ((marketing = ANY (ARRAY['none', 'pending', 'subscribed', 'unsubscribed']))),
+	CONSTRAINT contact_status_check CHECK ((status = ANY (ARRAY['lead', 'customer', 'inactive'])))
 ) WITH (fillfactor=85);
 CREATE INDEX contact_booked_for ON contact (id) WHERE (booked_for <> '');
 CREATE INDEX contact_changed ON contact (changed);
@@ -268,6 +272,12 @@ CREATE TABLE marketing_link (
 CREATE INDEX marketing_link_address ON marketing_link (address_hash);
 CREATE INDEX marketing_link_contact ON marketing_link (contact_id, kind, created_at);
 
+CREATE TABLE news_seen (
+	user_id bigint NOT NULL,
+	seen_at timestamp with time zone NOT NULL,
+	CONSTRAINT news_seen_pkey PRIMARY KEY (user_id)
+);
+
 CREATE TABLE organization (
 	id uuid NOT NULL,
 	version bigint DEFAULT 1 NOT NULL,
@@ -330,8 +340,10 @@ CREATE TABLE submission (
 	status text NOT NULL,
 	created_at timestamp with time zone NOT NULL,
 	people bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+	arrived_at timestamp with time zone,
 	CONSTRAINT submission_pkey PRIMARY KEY (id)
 );
+CREATE INDEX submission_arrived ON submission (arrived_at) WHERE (arrived_at IS NOT NULL);
 CREATE INDEX submission_contact ON submission (contact_id);
 CREATE INDEX submission_people ON submission USING gin (people) WHERE (contact_id IS NULL);
 CREATE INDEX submission_time ON submission (created_at);

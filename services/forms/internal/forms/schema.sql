@@ -77,8 +77,8 @@ CREATE TABLE submission (
 	asked_at timestamp with time zone,
 	read_as smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT submission_pkey PRIMARY KEY (id),
-	CONSTRAINT submission_status_check CHECK ((status = ANY (ARRAY['received', 'spam']))),
 	CONSTRAINT submission_result_check CHECK ((result = ANY (ARRAY['created', 'updated', 'unchanged', 'pending', 'none']))),
+	CONSTRAINT submission_status_check CHECK ((status = ANY (ARRAY['received', 'spam']))),
 	CONSTRAINT submission_form_id_fkey FOREIGN KEY (form_id) REFERENCES form(id)
 );
 CREATE INDEX submission_contact ON submission (contact_id, created_at DESC) WHERE (contact_id IS NOT NULL);

@@ -196,6 +196,34 @@ CREATE TABLE media (
 	CONSTRAINT media_kind_check CHECK ((kind = ANY (ARRAY['png', 'jpg'])))
 );
 
+CREATE TABLE notice (
+	id uuid NOT NULL,
+	place integer NOT NULL,
+	person_id bigint,
+	address text NOT NULL,
+	kind text NOT NULL,
+	app text NOT NULL,
+	at timestamp with time zone NOT NULL,
+	start timestamp with time zone NOT NULL,
+	message bytea NOT NULL,
+	records uuid[] NOT NULL,
+	people bytea[] NOT NULL,
+	CONSTRAINT notice_pkey PRIMARY KEY (id, place),
+	CONSTRAINT notice_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX notice_person ON notice (person_id);
+
+CREATE TABLE notification (
+	person_id bigint NOT NULL,
+	kinds jsonb NOT NULL,
+	digest_at text NOT NULL,
+	language text,
+	agenda_on date,
+	version bigint NOT NULL,
+	CONSTRAINT notification_pkey PRIMARY KEY (person_id),
+	CONSTRAINT notification_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+
 CREATE TABLE page (
 	id bigint GENERATED ALWAYS AS IDENTITY,
 	title text NOT NULL,

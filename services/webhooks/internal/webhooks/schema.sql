@@ -142,9 +142,9 @@ CREATE TABLE webhook (
 	only_keys jsonb DEFAULT '{}'::jsonb NOT NULL,
 	format text DEFAULT 'svc' NOT NULL,
 	CONSTRAINT webhook_pkey PRIMARY KEY (id),
-	CONSTRAINT webhook_paused_check CHECK ((paused = ANY (ARRAY['failures', 'secret']))),
+	CONSTRAINT webhook_format_check CHECK ((format = ANY (ARRAY['svc', 'cloudevents']))),
 	CONSTRAINT webhook_old_secret CHECK (((old_secret IS NULL) = (old_secret_until IS NULL))),
-	CONSTRAINT webhook_format_check CHECK ((format = ANY (ARRAY['svc', 'cloudevents'])))
+	CONSTRAINT webhook_paused_check CHECK ((paused = ANY (ARRAY['failures', 'secret'])))
 ) WITH (fillfactor=70);
 
 CREATE OR REPLACE FUNCTION feed_tx(number xid8)
