@@ -109,7 +109,7 @@ func (r rule) near(from time.Time) time.Time {
 	step := unit * time.Duration(max(1, r.option.Interval))
 	// Seconds in between count too, where days are filtered by position: two whole steps are left.
 	if n := from.Sub(start)/step - 2; n > 0 && from.Sub(start) < 1<<62 {
-		return start.Add(n * step)
+		return start.Add(from.Sub(start).Truncate(step) - 2*step)
 	}
 	return start
 }

@@ -135,7 +135,7 @@ func (r *Room) notice(tx *db.Tx, to []*proto.Notice_Addressee, v *proto.Notice_V
 // visit is an appointment as the team is told of it.
 func visit(was, now appointments.Record) *proto.Notice_Visit {
 	at := now.Shown()
-	v := &proto.Notice_Visit{Id: now.ID.String(), Status: now.Status, Sequence: int32(now.Sequence), Service: now.Terms.Name, Staff: now.StaffName, ContactId: now.ContactID.String(), //nolint:gosec // counts changes
+	v := &proto.Notice_Visit{Id: now.ID.String(), Status: now.Status, Sequence: int32(now.Sequence), Service: now.Terms.Name, Staff: now.StaffName, ContactId: now.ContactID.String(),
 		Client: cmp.Or(now.Client.Name(), now.Client.Label()), BookedFor: now.BookedFor, Email: now.Client.Email, Phone: now.Client.Phone, StartsAt: now.StartsAt.Unix(), EndsAt: now.EndsAt.Unix(),
 		LocationType: at.Kind, Location: at.Location, MeetingUrl: at.MeetingURL}
 	if !was.StartsAt.Equal(now.StartsAt) {

@@ -110,7 +110,6 @@ func (w Week) Strings() map[string][][2]string {
 	return out
 }
 
-// MarshalJSON writes the shape of Strings.
 // With is the hours of w and of o together.
 func (w Week) With(o Week) Week {
 	for day := range w {
@@ -119,6 +118,7 @@ func (w Week) With(o Week) Week {
 	return w
 }
 
+// MarshalJSON writes the shape of Strings.
 func (w Week) MarshalJSON() ([]byte, error) { return json.Marshal(w.Strings()) }
 
 // UnmarshalJSON reads what ParseWeek takes.

@@ -29,9 +29,9 @@ func (r *Room) Overview(set *op.Set) {
 		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last.",
 		Use: "Use it for a question such as what is on today. Answers with the five soonest requests and the ten newest timeline entries."}, r.getOverview)
 	op.Add(set, op.Op{ID: "get-news", Route: "GET /me/news", Perm: auth.ViewContacts, Ability: "-",
-		Doc: "Count what others made since the caller last looked, of what the caller may see."}, r.getNews)
+		Doc: "Sum up what others made since the caller last looked, as far as the caller may see it."}, r.getNews)
 	op.Add(set, op.Op{ID: "see-news", Route: "POST /me/news/seen", Perm: auth.ViewContacts, Ability: "-", Unaudited: true,
-		Doc: "Note that the caller has looked at what is new."}, r.seeNews)
+		Doc: "Remember that the caller has looked at what is new."}, r.seeNews)
 	op.Add(set, op.Op{ID: "get-contact-statistics", Route: "GET /statistics/contacts", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "Get how many contacts were made in each of the last weeks, and where they came from.",
 		Use: "Use it for trends. For the contacts themselves use find-contacts. Weeks begin on Monday; the present one is not over."}, r.statistics)

@@ -107,7 +107,7 @@ func strike(n *proto.Notice, p *erasure.Person) bool {
 	if g := n.GetGiven(); g != nil {
 		had := len(g.GetContacts())
 		g.Contacts = slices.DeleteFunc(g.GetContacts(), func(c *proto.Notice_Contact) bool { return p.MentionedIn(c.GetId()) })
-		if g.Total -= int32(had - len(g.GetContacts())); g.GetTotal() == 0 { //nolint:gosec // at most the 20 of a notice
+		if g.Total -= int32(had - len(g.GetContacts())); g.GetTotal() == 0 {
 			n.Given = nil
 		}
 	}

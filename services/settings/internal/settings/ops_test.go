@@ -59,5 +59,6 @@ func TestOperationsAnswerThoseWhoMayCallThemAndRefuseNull(t *testing.T) {
 func TestBytesThatNoTextHoldsAreNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.CheckBytes(admin(t, s))
+	// It asks the other services.
+	s.CheckBytes(admin(t, s), "export-everything")
 }

@@ -124,5 +124,6 @@ func manifestOf(f *zip.File) (m op.Manifest, err error) {
 		return m, err
 	}
 	defer r.Close()
-	return m, json.NewDecoder(r).Decode(&m)
+	err = json.NewDecoder(r).Decode(&m)
+	return m, err
 }

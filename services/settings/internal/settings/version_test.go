@@ -19,6 +19,7 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	s.CheckVersions(admin, map[string]apptest.Change{
 		"PATCH /pages/{id}":          {Path: page, Body: `{"title":"About us"}`},
 		"DELETE /pages/{id}":         {Path: page},
+		"PATCH /me/notifications":    {Path: "/me/notifications", Body: `{"digest_at":"08:00"}`},
 		"PATCH /settings/form-style": {Path: "/settings/form-style", Body: `{"size":17}`},
 		"PATCH /settings/general":    {Path: "/settings/general", Body: `{"currency":"CHF"}`},
 		"PATCH /settings/portal":     {Path: "/settings/portal", Body: `{"powered_by":true}`},

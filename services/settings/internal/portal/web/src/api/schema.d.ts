@@ -2492,7 +2492,7 @@ export interface paths {
         };
         /**
          * Get news
-         * @description Count what others made since the caller last looked, of what the caller may see.
+         * @description Sum up what others made since the caller last looked, as far as the caller may see it.
          *
          *     Needs the permission `svc_view_contacts`.
          */
@@ -2516,7 +2516,7 @@ export interface paths {
         put?: never;
         /**
          * See news
-         * @description Note that the caller has looked at what is new.
+         * @description Remember that the caller has looked at what is new.
          *
          *     Needs the permission `svc_view_contacts`.
          */
