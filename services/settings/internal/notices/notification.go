@@ -131,6 +131,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 	diff := change.Set{}
 	diff.Note("kinds", was.Kinds, n.Kinds)
 	diff.Note("digest_at", was.DigestAt, n.DigestAt)
+	diff.Note("language", was.Language, n.Language)
 	tx.Changed(diff)
 	// The agenda of a day whose time has come already would be late.
 	var asked *time.Time
