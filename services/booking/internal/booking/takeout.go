@@ -11,7 +11,7 @@ var lists = []op.List{
 	{Name: "staff", Query: `select user_id, name, meeting_url, hours, removed_at from staff order by user_id`},
 	{Name: "exceptions", Query: `select id, user_id, date_from, date_to, start_min, end_min, all_day, extra, label, created_at from exception order by created_at, id`},
 	{Name: "appointments", Query: `select id, status, service_id, terms, user_id, contact_id, booked_for, starts_at, ends_at, location_type, location, meeting_url, notes, source, submission_id, cancel_reason, language, created_at, updated_at from appointment order by created_at, id`},
-	{Name: "booking-settings", Query: `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours, later_reminders, terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours from settings`},
+	{Name: "booking-settings", Query: `select slot_step, min_notice_min, max_advance_days, cancel_notice_hours, late_cancel_text, reminder_enabled, reminder_hours, later_reminders, terms_text, default_confirmation, client_changes, max_open_bookings, form_id, request_expires_hours, notify_emails from settings`},
 }
 
 func takeout(set *op.Set) {
