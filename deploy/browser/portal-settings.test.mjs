@@ -333,7 +333,7 @@ test("without permission there is no section, and its address says why", async (
     await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + value.replaceAll("svc_manage_crm", "svc_none").replaceAll("svc_manage_integrations", "svc_none") + '"') })
   })
   await open(v, "/settings", "Settings")
-  assert.deepEqual(await v.page.locator(".hub-link b").allTextContents(), ["Tags", "Support"])
+  assert.deepEqual(await v.page.locator(".hub-link b").allTextContents(), ["Notifications", "Tags", "Support"])
   await check(v.page, "portal settings of staff")
   for (const path of ["/settings/general", "/settings/roles", "/apps", "/settings/api-access"]) {
     await v.page.goto(team() + path)

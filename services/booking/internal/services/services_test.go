@@ -76,7 +76,7 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	t.Parallel()
 	_, admin, colleague := open(t)
 	before := colleague.Get("/settings/booking").Is(200).Map()
-	require.Len(t, before, 14)
+	require.Len(t, before, 15)
 	after := admin.Patch("/settings/booking", object{"slot_step": 15, "late_cancel_text": " Ring us. "}).Is(200).Map()
 	before["slot_step"], before["late_cancel_text"] = float64(15), "Ring us."
 	require.Equal(t, before, after)
