@@ -23,10 +23,10 @@ const (
 	busy = "busy" // the time alone
 )
 
-// address is what is known of an address without its token.
-type address struct {
-	Details    string     `json:"details" enum:"full,busy" doc:"full shows service, client and place, busy the time alone."`
-	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
+// calendarFeed is what is known of an address without its token; nothing if there is no address.
+type calendarFeed struct {
+	Details    *string    `json:"details" enum:"full,busy" doc:"full shows service, client and place, busy the time alone; null for no address."`
+	CreatedAt  *time.Time `json:"created_at" doc:"When it was made; null for no address."`
 	LastReadAt *time.Time `json:"last_read_at" doc:"When a calendar last read it; null for never."`
 }
 
@@ -46,40 +46,40 @@ func (r *Room) mayHave(ctx context.Context, tx *db.Tx, user int64) error {
 	return nil
 }
 
-func (r *Room) get(ctx context.Context, tx *db.Tx, in ofStaff) (a address, err error) {
+func (r *Room) get(ctx context.Context, tx *db.Tx, in ofStaff) (a calendarFeed, err error) {
 	if err := r.mayHave(ctx, tx, in.User); err != nil {
 		return a, err
 	}
 	err = tx.QueryRow(ctx, `select details, created_at, last_read_at from calendar_feed where user_id = $1`, in.User).Scan(&a.Details, &a.CreatedAt, &a.LastReadAt)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = fault.NotFound("calendar feed")
+		err = nil
 	}
 	return a, err
 }
 
-type newAddress struct {
+type newFeed struct {
 	User    int64  `json:"user" minimum:"1"`
 	Details string `json:"details" enum:"full,busy" doc:"full, as when it is left out, shows service, client and place; busy the time alone."`
 }
 
-// shownAddress shows the address once.
-type shownAddress struct {
+// shownFeed shows the address once.
+type shownFeed struct {
 	URL       string    `json:"url" doc:"What the calendar subscribes to. Who has it reads the appointments, so it is a secret; it is shown only now, and empty in the answer to a repeated call."`
 	Details   string    `json:"details" doc:"As it was asked for."`
 	CreatedAt time.Time `json:"created_at" doc:"When it was made."`
 }
 
 // WithoutSecret is the answer to a repeated call.
-func (a shownAddress) WithoutSecret() any { a.URL = ""; return a }
+func (a shownFeed) WithoutSecret() any { a.URL = ""; return a }
 
-func (r *Room) create(ctx context.Context, tx *db.Tx, in newAddress) (shownAddress, error) {
+func (r *Room) create(ctx context.Context, tx *db.Tx, in newFeed) (shownFeed, error) {
 	if err := r.mayHave(ctx, tx, in.User); err != nil {
-		return shownAddress{}, err
+		return shownFeed{}, err
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)
 	token := base64.RawURLEncoding.EncodeToString(secret)
-	a := shownAddress{URL: r.Config.PublicURL + "/v1/calendar-feeds/" + token + suffix, Details: cmp.Or(in.Details, full), CreatedAt: tx.Now}
+	a := shownFeed{URL: r.Config.PublicURL + "/v1/calendar-feeds/" + token + suffix, Details: cmp.Or(in.Details, full), CreatedAt: tx.Now}
 	_, err := tx.Exec(ctx, `insert into calendar_feed (user_id, hash, details, created_at) values ($1, $2, $3, $4)
 		on conflict (user_id) do update set hash = excluded.hash, details = excluded.details, created_at = excluded.created_at, last_read_at = null`,
 		in.User, hashOf(token), a.Details, a.CreatedAt)
@@ -92,7 +92,11 @@ func hashOf(token string) []byte {
 }
 
 func (r *Room) end(ctx context.Context, tx *db.Tx, in ofStaff) (op.None, error) {
-	if _, err := r.get(ctx, tx, in); err != nil {
+	a, err := r.get(ctx, tx, in)
+	if err == nil && a.CreatedAt == nil {
+		err = fault.NotFound("calendar feed")
+	}
+	if err != nil {
 		return op.None{}, err
 	}
 	return op.None{}, End(ctx, tx, in.User)

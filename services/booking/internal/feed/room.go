@@ -29,20 +29,18 @@ func (r *Room) Parts() app.Parts {
 	return app.Parts{Personal: app.Personal{Holds: map[string]app.Holds{"calendar_feed": app.Nobody}}}
 }
 
-const failNobody = "There is no such person, or no address."
-
 // Addresses declares the operations on somebody's address.
 func (r *Room) Addresses(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-calendar-feed", Route: "GET /staff/{user}/calendar-feed", Perm: auth.ViewContacts, App: r.Service,
 		Doc:   "Get whether a person's own calendar reads their appointments, and when it last did.",
 		Use:   "Use it when somebody asks why an appointment is not in their own calendar. The address itself is shown once, to who makes it.",
-		Fails: op.Fails{"svc_not_found": failNobody}}, r.get)
+		Fails: op.Fails{"svc_not_found": "There is no such person."}}, r.get)
 	op.Add(set, op.Op{ID: "create-calendar-feed", Ability: "-", Route: "POST /staff/{user}/calendar-feed", Perm: auth.ViewContacts, App: r.Service, Status: 201, Record: "calendar_feed",
 		Doc:   "Create the address at which a person's own calendar reads their appointments; one that was there before ends.",
 		Fails: op.Fails{"svc_not_found": "There is no such person."}}, r.create)
 	op.Add(set, op.Op{ID: "end-calendar-feed", Ability: "-", Route: "DELETE /staff/{user}/calendar-feed", Perm: auth.ViewContacts, App: r.Service, Record: "calendar_feed",
 		Doc:   "End the address at which a person's own calendar reads their appointments.",
-		Fails: op.Fails{"svc_not_found": failNobody}}, r.end)
+		Fails: op.Fails{"svc_not_found": "There is no such person, or no address."}}, r.end)
 }
 
 // readsPerHour is how often one address may be read.

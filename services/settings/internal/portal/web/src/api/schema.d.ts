@@ -5005,23 +5005,6 @@ export interface components {
             /** @description The name to sign in with. */
             login: string;
         };
-        Address: {
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            created_at: string;
-            /**
-             * @description full shows service, client and place, busy the time alone.
-             * @enum {string}
-             */
-            details: "full" | "busy";
-            /**
-             * Format: date-time
-             * @description When a calendar last read it; null for never.
-             */
-            last_read_at: string | null;
-        };
         AfterSubmit: {
             /** @description What visitors read then. */
             message: string;
@@ -5430,6 +5413,23 @@ export interface components {
             staff: components["schemas"]["StaffDays"][];
             /** @description The IANA zone in which the business counts its days. */
             timezone: string;
+        };
+        CalendarFeed: {
+            /**
+             * Format: date-time
+             * @description When it was made; null for no address.
+             */
+            created_at: string | null;
+            /**
+             * @description full shows service, client and place, busy the time alone; null for no address.
+             * @enum {string|null}
+             */
+            details: "full" | "busy" | null;
+            /**
+             * Format: date-time
+             * @description When a calendar last read it; null for never.
+             */
+            last_read_at: string | null;
         };
         ChangedKindsInput: {
             /**
@@ -7646,7 +7646,7 @@ export interface components {
             /** @description All steps are finished. */
             done: boolean;
         };
-        ShownAddress: {
+        ShownFeed: {
             /**
              * Format: date-time
              * @description When it was made.
@@ -27295,7 +27295,7 @@ export interface operations {
                      *       "last_read_at": "2026-11-26T12:10:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Address"];
+                    "application/json": components["schemas"]["CalendarFeed"];
                 };
             };
             400: components["responses"]["InvalidParam"];
@@ -27304,7 +27304,7 @@ export interface operations {
             /**
              * @description - `svc_no_route`: The app is switched off.
              *     - `svc_not_found`: There is no such record, or not for this caller.
-             *     - `svc_not_found`: There is no such person, or no address.
+             *     - `svc_not_found`: There is no such person.
              */
             404: {
                 headers: {
@@ -27369,7 +27369,7 @@ export interface operations {
                      *       "url": "http://localhost:8080/v1/calendar-feeds/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics"
                      *     }
                      */
-                    "application/json": components["schemas"]["ShownAddress"];
+                    "application/json": components["schemas"]["ShownFeed"];
                 };
             };
             400: components["responses"]["InvalidBody"];

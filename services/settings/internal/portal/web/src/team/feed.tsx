@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { api, take } from "@/api/client"
-import { asFault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { CopyField } from "@/kit/copy"
 import { agoText, dayLongText } from "@/kit/dates"
@@ -16,25 +15,15 @@ import type { Member } from "./data"
 
 type Details = "full" | "busy"
 
-/** The address of a person's appointments; null without one. */
-const load = async (user: number) => {
-  try {
-    return await take(api.GET("/staff/{user}/calendar-feed", { params: { path: { user } } }))
-  } catch (e) {
-    if (asFault(e).status === 404) return null
-    throw e
-  }
-}
-
 /** The address at which a person's own calendar reads their appointments. */
 export function CalendarFeed({ m }: { m: Member }) {
   const queries = useQueryClient()
+  const path = { user: m.user_id }
   const queryKey = ["calendar_feeds", "one", m.user_id]
-  const query = useQuery({ queryKey, queryFn: () => load(m.user_id) })
+  const query = useQuery({ queryKey, queryFn: () => take(api.GET("/staff/{user}/calendar-feed", { params: { path } })) })
   const [details, setDetails] = useState<Details>("full")
   const [url, setURL] = useState("")
   const [busy, setBusy] = useState(false)
-  const path = { user: m.user_id }
   const send = async (call: () => Promise<void>) => {
     setBusy(true)
     try {
@@ -56,22 +45,23 @@ export function CalendarFeed({ m }: { m: Member }) {
       toast(t("team.feed_ended"))
     })
   const feed = query.data
+  const shows = feed?.details ?? null
   return (
     <Panel title={m.user_id === me.user_id ? t("team.feed") : t("team.feed_of", { name: m.name })}>
       {query.isPending ? <Skeleton lines={3} /> : feed === undefined ? <Failed error={query.error} retry={() => void query.refetch()} /> : (
         <div className="panel-body stack">
           <p className="soft">{t("team.feed_text")}</p>
           {url !== "" && <CopyField label={t("team.feed_address")} value={url} help={t("team.feed_once")} />}
-          {feed === null ? (
+          {shows === null || feed.created_at === null ? (
             <>
               <SelectField name="details" label={t("team.feed_details")} value={details} onChange={(e) => setDetails(e.target.value as Details)} options={(["full", "busy"] as const).map((value) => ({ value, label: t(`team.feed_${value}`) }))} />
               <div className="row"><Button busy={busy} onClick={() => void make(details)}>{t("team.feed_make")}</Button></div>
             </>
           ) : (
             <>
-              <p>{t("team.feed_details")}: {t(`team.feed_${feed.details}`)}. {t("team.feed_made", { day: dayLongText(feed.created_at) })} {feed.last_read_at === null ? t("team.feed_unread") : t("team.feed_read", { ago: agoText(feed.last_read_at) })}</p>
+              <p>{t("team.feed_details")}: {t(`team.feed_${shows}`)}. {t("team.feed_made", { day: dayLongText(feed.created_at) })} {feed.last_read_at === null ? t("team.feed_unread") : t("team.feed_read", { ago: agoText(feed.last_read_at) })}</p>
               <div className="row">
-                <Button small busy={busy} onClick={() => void again(feed.details)}>{t("team.feed_again")}</Button>
+                <Button small busy={busy} onClick={() => void again(shows)}>{t("team.feed_again")}</Button>
                 <Button small kind="quiet" disabled={busy} onClick={() => void end()}>{t("team.feed_end")}</Button>
               </div>
             </>
