@@ -150,8 +150,8 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 		"Jan" + p.word + "," + p.last + "son," + p.alike, "A" + p.first + "s," + p.last + "son,"}, "\n"))
 	namesakes := file("namesakes.csv", "first_name,last_name,email\n"+q.first+","+q.last+","+q.email[2:]+"\n"+q.first+","+q.last+",\n"+q.first+","+q.last+","+q.email+"\n")
 	file("headless.csv", p.first+","+p.last+","+p.ascii+"\nSomebody,Else,"+system.Address("else")+"\n")
-	done := file("done.csv", "first_name,email\n"+p.first+","+p.shouted+" at work\nJan,"+p.alike+" at work\n")
-	d.Admin.Post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email"}}).Is(200)
+	done := file("done.csv", "first_name,email,note\n"+p.first+",nowhere,"+p.shouted+" at work\nJan,nowhere,"+p.alike+" at work\n")
+	d.Admin.Post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", ""}}).Is(200)
 	system.Eventually(t, func() bool { return d.Admin.Get(t, "/imports/"+done).Is(200).Text("status") == "completed" }, "the import does not end")
 	// Messages that fail in every service.
 	command(t, proto.ContactsCommandTopic, proto.KindEnsureContact, p.ascii, &proto.EnsureContact{ContactId: "no id", Email: p.shouted, FirstName: p.first})
