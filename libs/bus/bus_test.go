@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"strings"
@@ -102,16 +103,19 @@ func TestTopicsThatExistGetTheSettingsOfTodayToo(t *testing.T) {
 			"segment.ms": "86400000"},
 		dropped: {"cleanup.policy": "delete", "min.insync.replicas": "1", "retention.ms": "604800000", "segment.ms": "86400000"},
 	} {
-		res, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
-			{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}}})
-		require.NoError(t, err)
 		got := map[string]string{}
-		for _, e := range res.Resources[0].ConfigEntries {
-			if _, ok := want[e.ConfigName]; ok {
-				got[e.ConfigName] = e.ConfigValue
+		// The broker that answers may hear of the change a moment later.
+		until.Holds(t, func() bool {
+			res, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
+				{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}}})
+			require.NoError(t, err)
+			for _, e := range res.Resources[0].ConfigEntries {
+				if _, ok := want[e.ConfigName]; ok {
+					got[e.ConfigName] = e.ConfigValue
+				}
 			}
-		}
-		require.Equal(t, want, got)
+			return maps.Equal(want, got)
+		}, 10*time.Second, 50*time.Millisecond, "%s has %v", topic, got)
 	}
 }
 
