@@ -124,7 +124,7 @@ try {
     run("go", ["build", "-o", join(work, "receive"), "./services/settings/internal/settings/web/sample/go"], { cwd: join(here, "../..") }),
     step("Python is generated", async () => {
       rmSync(python, { recursive: true, force: true })
-      const said = await run("openapi-python-client", ["generate", "--path", document, "--output-path", python, "--meta", "none"])
+      const said = await run("openapi-python-client", ["generate", "--path", document, "--output-path", python, "--meta", "none", "--config", join(here, "python/generator.yml")])
       // The generator knows no bodies of pictures, and takes the form with a file that stands beside them.
       const pictures = /WARNING parsing POST \/media within pictures\.\s+Unsupported content type image\/\w+/g
       const rest = said.replaceAll(pictures, "").replace("Warning(s) encountered while generating.", "")
