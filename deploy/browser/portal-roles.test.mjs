@@ -48,7 +48,7 @@ async function walker(who) {
     await v.page.locator("#main h1, #main .blank").first().waitFor()
     for (let quiet = 0; quiet < 2; quiet++) {
       await until("the answers of " + v.page.url(), () => waiting.size === 0)
-      await v.page.locator(".skeleton").waitFor({ state: "detached" })
+      await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
       await v.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     }
   }
