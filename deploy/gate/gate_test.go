@@ -85,7 +85,7 @@ func TestAFailedTestOfTheBrowserRunsAgainByItsFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tally{passed: 2, failed: 1}, s.tally())
 	require.Equal(t, []failure{{"browser", "booking.test.mjs", ""}}, s.failures())
-	require.Equal(t, []string{"browser", "ONLY=booking"}, s.failures()[0].arguments())
+	require.Equal(t, []string{"browser", "ONLY=booking.test"}, s.failures()[0].arguments())
 }
 
 func TestASuiteThatFailsWithoutATestRunsAgainWhole(t *testing.T) {

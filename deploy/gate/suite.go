@@ -140,7 +140,7 @@ func (f failure) arguments() []string {
 	args := []string{f.suite}
 	switch {
 	case strings.HasSuffix(f.pkg, ".test.mjs"):
-		return append(args, "ONLY="+strings.TrimSuffix(f.pkg, ".test.mjs"))
+		return append(args, "ONLY="+strings.TrimSuffix(f.pkg, ".mjs"))
 	case f.pkg != "":
 		args = append(args, "PACKAGES="+f.pkg)
 	}
