@@ -72,7 +72,7 @@ func (e Event) File() ([]byte, error) {
 	v.SetOrganizer(organizer, e.Organizer.params()...)
 	v.AddAttendee(attendee, append(e.Attendee.params(),
 		ical.CalendarUserTypeIndividual, ical.ParticipationRoleReqParticipant,
-		// The business cannot act on an answer from a calendar, so none is asked for.
+		// The business cannot act on an answer from a calendar, so RSVP stays false.
 		ical.ParticipationStatusAccepted, ical.WithRSVP(false))...)
 
 	cal := calendar(ical.Method(e.Method))

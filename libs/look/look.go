@@ -116,7 +116,7 @@ func Names() (all []string) {
 	return all
 }
 
-// Named returns the property with a name; false if there is none.
+// Named returns the property with a name. It returns false for a name that no property has.
 func Named(name string) (Property, bool) {
 	i := slices.IndexFunc(Properties, func(p Property) bool { return p.Name == name })
 	if i < 0 {

@@ -47,7 +47,7 @@ func (r *reader) event(c component) (*event, error) {
 		return nil, err
 	}
 	if l, ok := c.of("SEQUENCE"); ok {
-		e.sequence, _ = strconv.Atoi(strings.TrimSpace(l.value)) // of no use if it is none
+		e.sequence, _ = strconv.Atoi(strings.TrimSpace(l.value)) // a text that is no number counts as 0
 	}
 	if l, ok := c.of("RECURRENCE-ID"); ok {
 		m, err := r.moment(l)

@@ -17,7 +17,7 @@ type Options struct {
 	From, To time.Time
 	// Addresses are the person's: an event that one of them declined takes no time.
 	Addresses []string
-	// Own reports whether an event with this UID is our own appointment; nil if none is.
+	// Own reports whether an event with this UID is our own appointment. With nil no event is.
 	Own func(uid string) bool
 	// Within bounds how long the reading takes; 0 does not. Events behind that are left out, and a problem says so.
 	Within time.Duration

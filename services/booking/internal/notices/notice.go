@@ -63,8 +63,7 @@ func told(was, now appointments.Record, kind string, by db.Actor, emails []strin
 	}
 	var to []*proto.Notice_Addressee
 	person := func(user int64, n news) {
-		own := user == by.UserID || slices.ContainsFunc(emails, func(e string) bool { return strings.EqualFold(e, email(user)) })
-		if user != 0 && !own {
+		if user != 0 && user != by.UserID && !among(emails, email(user)) {
 			to = append(to, &proto.Notice_Addressee{UserId: user, Kind: n.kind, How: n.how})
 		}
 	}
@@ -84,6 +83,11 @@ func told(was, now appointments.Record, kind string, by db.Actor, emails []strin
 		to = append(to, &proto.Notice_Addressee{Address: e, Kind: all.kind, How: all.how})
 	}
 	return to
+}
+
+// among reports whether an address is one of emails, whatever its letters' case.
+func among(emails []string, address string) bool {
+	return slices.ContainsFunc(emails, func(e string) bool { return strings.EqualFold(e, address) })
 }
 
 // email is the address of a user; empty for one who is gone.
@@ -147,7 +151,7 @@ func visit(was, now appointments.Record) *proto.Notice_Visit {
 // Waits tells the team that nobody has answered a request yet, which is declined at ends unless that is zero.
 func (r *Room) Waits(ctx context.Context, tx *db.Tx, a appointments.Record, settings services.Settings, ends time.Time) error {
 	to := []*proto.Notice_Addressee{}
-	if !slices.ContainsFunc(settings.NotifyEmails, func(e string) bool { return strings.EqualFold(e, r.email(a.UserID)) }) {
+	if !among(settings.NotifyEmails, r.email(a.UserID)) {
 		to = append(to, &proto.Notice_Addressee{UserId: a.UserID, Kind: waits, How: "waiting"})
 	}
 	for _, e := range settings.NotifyEmails {

@@ -264,7 +264,7 @@ func (r *Room) archiveService(ctx context.Context, tx *db.Tx, in op.ByID) (Booka
 	return r.change(ctx, tx, was, s, proto.KindServiceArchived)
 }
 
-// change saves a locked service, and publishes the members of whom it is a service now or is none any more.
+// change saves a locked service, and publishes the members who begin or cease to do it.
 func (r *Room) change(ctx context.Context, tx *db.Tx, was, now BookableService, kind string) (BookableService, error) {
 	now, err := saveService(ctx, tx, now, kind)
 	if err != nil {

@@ -212,7 +212,8 @@ func (r *Room) selection(ctx context.Context, tx *db.Tx, q contactQuery, copied 
 	return l, nil
 }
 
-// directoryQuery is what the directory can tell of q, but for the words and the tag: the database folds them.
+// directoryQuery asks the directory for the filters of q. The search words and the tag are missing in it: selection adds them, because the
+// database folds them.
 func (q *contactQuery) directoryQuery(tx *db.Tx) directory.Query {
 	var d directory.Query
 	for f := range q.asked() {

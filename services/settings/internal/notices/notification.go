@@ -30,17 +30,24 @@ const kindAgenda = "agenda"
 // standardDigest is when digests and agendas go out, unless the person has chosen another time.
 const standardDigest = "07:30"
 
-// kinds are how a person is told of each kind.
-type kinds struct {
-	Booked     string `json:"team_booked" enum:"off,mail,digest" doc:"Others booked an appointment with the caller, confirmed one or handed one over."`
-	Request    string `json:"team_request" enum:"off,mail,digest" doc:"A visitor asks for a time that waits to be confirmed."`
-	Cancelled  string `json:"team_cancelled" enum:"off,mail,digest" doc:"An appointment of the caller was cancelled, declined or given to somebody else."`
-	Moved      string `json:"team_moved" enum:"off,mail,digest" doc:"An appointment of the caller has another time or place."`
-	Waiting    string `json:"request_waiting" enum:"off,mail,digest" doc:"A request has waited for a day, or for half of the time after which it is declined."`
-	Agenda     string `json:"agenda" enum:"off,mail,digest" doc:"The appointments of the day, each morning that has some."`
-	Submission string `json:"team_submission" enum:"off,mail,digest" doc:"A contact of the caller has sent in a form that tells the owner."`
-	Assigned   string `json:"team_assigned" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact."`
+// kindsOf has a value for each kind.
+type kindsOf[V any] struct {
+	Booked     V `json:"team_booked" enum:"off,mail,digest" doc:"Others booked an appointment with the caller, confirmed one or handed one over."`
+	Request    V `json:"team_request" enum:"off,mail,digest" doc:"A visitor asks for a time that waits to be confirmed."`
+	Cancelled  V `json:"team_cancelled" enum:"off,mail,digest" doc:"An appointment of the caller was cancelled, declined or given to somebody else."`
+	Moved      V `json:"team_moved" enum:"off,mail,digest" doc:"An appointment of the caller has another time or place."`
+	Waiting    V `json:"request_waiting" enum:"off,mail,digest" doc:"A request has waited for a day, or for half of the time after which it is declined."`
+	Agenda     V `json:"agenda" enum:"off,mail,digest" doc:"The appointments of the day, each morning that has some."`
+	Submission V `json:"team_submission" enum:"off,mail,digest" doc:"A contact of the caller has sent in a form that tells the owner."`
+	Assigned   V `json:"team_assigned" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact."`
 }
+
+type (
+	// kinds are how a person is told of each kind.
+	kinds kindsOf[string]
+	// changedKinds are the kinds that a request names.
+	changedKinds kindsOf[opt.Value[string]]
+)
 
 // notifications are what a person has chosen, and the standard where they have not.
 type notifications struct {
@@ -74,18 +81,6 @@ func read(ctx context.Context, tx *db.Tx, person int64, lock string) (notificati
 		err = nil
 	}
 	return n, err
-}
-
-// changedKinds are the kinds that a request names.
-type changedKinds struct {
-	Booked     opt.Value[string] `json:"team_booked,omitzero" enum:"off,mail,digest" doc:"Others booked an appointment with the caller, confirmed one or handed one over."`
-	Request    opt.Value[string] `json:"team_request,omitzero" enum:"off,mail,digest" doc:"A visitor asks for a time that waits to be confirmed."`
-	Cancelled  opt.Value[string] `json:"team_cancelled,omitzero" enum:"off,mail,digest" doc:"An appointment of the caller was cancelled, declined or given to somebody else."`
-	Moved      opt.Value[string] `json:"team_moved,omitzero" enum:"off,mail,digest" doc:"An appointment of the caller has another time or place."`
-	Waiting    opt.Value[string] `json:"request_waiting,omitzero" enum:"off,mail,digest" doc:"A request has waited for a day, or for half of the time after which it is declined."`
-	Agenda     opt.Value[string] `json:"agenda,omitzero" enum:"off,mail,digest" doc:"The appointments of the day, each morning that has some."`
-	Submission opt.Value[string] `json:"team_submission,omitzero" enum:"off,mail,digest" doc:"A contact of the caller has sent in a form that tells the owner."`
-	Assigned   opt.Value[string] `json:"team_assigned,omitzero" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact."`
 }
 
 func (c changedKinds) apply(k *kinds) {
