@@ -108,6 +108,25 @@ test("a workbook is tried, imported, corrected in place and undone; the row with
   await v.end()
 })
 
+test("a file of an old Mac is shown where its letters tell, and read as the person chooses", async () => {
+  const u = unique()
+  const v = await member()
+  await open(v, "/import", "Import contacts")
+  const plain = Array.from({ length: 200 }, (_, i) => `Bram,plain-${u}-${i}@example.com\r\n`).join("")
+  // In Central Europe's encoding the byte 8E is a letter as well.
+  await choose(v, `mac-${u}.csv`, Buffer.concat([Buffer.from(`First name,Email\r\n${plain}Ren`), Buffer.from([0x8e]), Buffer.from(`e,renee-${u}@example.com\r\n`)]))
+  const lines = v.page.getByRole("region", { name: "Lines of the file" })
+  await lines.getByText(`RenŽe,renee-${u}@example.com`).waitFor()
+  await v.page.getByLabel("Character set").selectOption("macintosh")
+  await lines.getByText(`Renée,renee-${u}@example.com`).waitFor()
+  assert.doesNotMatch(await lines.innerText(), /Bram/)
+  await v.page.getByRole("button", { name: "The names are right" }).click()
+  await v.page.getByRole("button", { name: "Import 201 rows" }).click()
+  await v.page.getByRole("heading", { name: "The import is done" }).waitFor()
+  assert.equal((await desk.admin.get(`/contacts?search=renee-${u}`)).items[0].first_name, "Renée")
+  await v.end()
+})
+
 for (const [language, heading, reasons] of [
   ["en", "4 rows were not imported", ["Enter an email address such as name@example.com.", "None of the choices, such as: lead, customer, inactive.", "Use at most 100 characters.", "Give a name, an email address or a phone number."]],
   ["nl", "4 rijen zijn niet geïmporteerd", ["Geen van de keuzes, zoals: lead, customer, inactive."]],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { modules } from "../../modules.mjs"
 
-const { decode, guessEncoding } = await modules("contacts/import-file")
+const { decode, guessEncoding, telling } = await modules("contacts/import-file")
 
 const bytes = (...list) => Uint8Array.from(list.flatMap((x) => (typeof x === "string" ? [...x].map((c) => c.charCodeAt(0)) : x)))
 
@@ -20,4 +20,11 @@ test("an encoding is guessed by the letters that it makes", () => {
     assert.equal(decode(content, guess.encoding), text, name)
     assert.equal(guess.sure, name.startsWith("UTF-8"), name)
   }
+})
+
+test("the lines that tell an encoding are the first and those with letters beyond ASCII", () => {
+  const plain = "Bram\r\n".repeat(40)
+  assert.equal(telling(`Name\r\n${plain}Zoë\rRenée\n${plain}`), "Name\nZoë\nRenée")
+  assert.equal(telling("Ł\n".repeat(20)), "Ł\n".repeat(6).trim())
+  assert.equal(telling(""), "")
 })

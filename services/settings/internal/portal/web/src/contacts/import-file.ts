@@ -31,3 +31,9 @@ export function guessEncoding(bytes: Uint8Array): { encoding: Encoding; sure: bo
 
 /** The text of bytes, without NUL, which no cell can hold. */
 export const decode = (bytes: Uint8Array, encoding: Encoding) => new TextDecoder(encoding).decode(bytes).replaceAll("\0", "")
+
+/** Lines of a text by which a person sees whether its encoding is right: the first, and five with letters beyond ASCII. */
+export function telling(text: string) {
+  const [first = "", ...lines] = text.split(/\r\n|\r|\n/)
+  return [first, ...lines.filter((line) => /[^\0-\x7f]/.test(line)).slice(0, 5)].join("\n")
+}

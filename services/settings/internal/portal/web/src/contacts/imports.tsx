@@ -13,7 +13,7 @@ import { saying, why } from "@/kit/problem"
 import { Head } from "@/kit/head"
 import { number, t } from "@/kit/text"
 import { importKey, importWhy, type Listed } from "./import-data"
-import { decode, encodings, guessEncoding, type Encoding } from "./import-file"
+import { decode, encodings, guessEncoding, telling, type Encoding } from "./import-file"
 
 const most = 5 << 20
 
@@ -45,7 +45,7 @@ export const ImportStatus = ({ m }: { m: Pick<Schema<"Import">, "status" | "tota
   <span className={`mark mark--${m.status === "completed" && m.totals.failed > 0 ? "warn" : looks[m.status]}`}>{t(`contacts.import_status.${m.status}`)}</span>
 )
 
-/** A file whose encoding is a guess: the person sees its first lines before it goes. */
+/** A file whose encoding is a guess: the person sees lines of it before it goes. */
 interface Doubtful {
   name: string
   bytes: Uint8Array
@@ -109,7 +109,7 @@ function Upload() {
       {doubt && (
         <div className="import-doubt stack">
           <SelectField name="encoding" label={t("contacts.encoding")} help={t("contacts.encoding_help")} value={doubt.encoding} onChange={(e) => setDoubt({ ...doubt, encoding: e.target.value as Encoding })} options={encodings.map((value) => ({ value, label: t(`contacts.encoding.${value}`) }))} />
-          <pre className="import-lines" tabIndex={0} role="region" aria-label={t("contacts.first_rows")}>{decode(doubt.bytes.subarray(0, 2000), doubt.encoding).split(/\r\n|\r|\n/).slice(0, 6).join("\n")}</pre>
+          <pre className="import-lines" tabIndex={0} role="region" aria-label={t("contacts.encoding_lines")}>{telling(decode(doubt.bytes, doubt.encoding))}</pre>
           <Button kind="main" busy={busy} onClick={() => void attempt(() => send(doubt.name, decode(doubt.bytes, doubt.encoding)))}>{t("contacts.encoding_right")}</Button>
         </div>
       )}
