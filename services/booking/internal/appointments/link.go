@@ -37,7 +37,17 @@ func EndLinks(tx *db.Tx, appointment uuid.UUID) {
 
 // Behind is the appointment of a live token. A token that was replaced or whose appointment is long
 // over is 410, one that never was is 400.
-func (r *Room) Behind(ctx context.Context, tx *db.Tx, token, lock string) (Record, error) {
+func (r *Room) Behind(ctx context.Context, tx *db.Tx, token string) (Record, error) {
+	return r.behind(ctx, tx, token, r.Find)
+}
+
+// LockBehind is Behind with the row locked until the transaction ends.
+func (r *Room) LockBehind(ctx context.Context, tx *db.Tx, token string) (Record, error) {
+	return r.behind(ctx, tx, token, r.Lock)
+}
+
+// behind looks at the token after find: only with the row locked is it certain that the token was not replaced.
+func (r *Room) behind(ctx context.Context, tx *db.Tx, token string, find func(context.Context, *db.Tx, uuid.UUID) (Record, error)) (Record, error) {
 	hash := sha256.Sum256([]byte(token))
 	var id uuid.UUID
 	err := tx.QueryRow(ctx, `select appointment_id from manage_token where hash = $1`, hash[:]).Scan(&id)
@@ -47,24 +57,21 @@ func (r *Room) Behind(ctx context.Context, tx *db.Tx, token, lock string) (Recor
 	if err != nil {
 		return Record{}, err
 	}
-	if lock != "" {
-		if _, err := tx.Exec(ctx, `select from appointment where id = $1 `+lock, id); err != nil {
-			return Record{}, err
-		}
-	}
-	// Only now, with the row locked, is it certain that the token was not replaced.
-	var ended bool
-	if err := tx.QueryRow(ctx, `select ended from manage_token where hash = $1`, hash[:]).Scan(&ended); err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return Record{}, err
-	}
-	a, err := r.Find(ctx, tx, id)
+	a, err := find(ctx, tx, id)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == 404 {
 		return a, fault.Expired()
 	}
-	if err == nil && (ended || tx.Now.After(a.EndsAt.Add(manageFor))) {
-		err = fault.Expired()
+	if err != nil {
+		return a, err
 	}
-	return a, err
+	var live bool
+	if err := tx.QueryRow(ctx, `select exists (select from manage_token where hash = $1 and not ended)`, hash[:]).Scan(&live); err != nil {
+		return a, err
+	}
+	if !live || tx.Now.After(a.EndsAt.Add(manageFor)) {
+		return a, fault.Expired()
+	}
+	return a, nil
 }
 
 // Manageable are the statuses in which a client can still change something.

@@ -22,8 +22,8 @@ func QueueStamp(b *pgx.Batch, stamp *time.Time) {
 	b.Queue(`select date_trunc('second', clock_timestamp())`).QueryRow(func(row pgx.Row) error { return row.Scan(stamp) })
 }
 
-// Insert writes a new appointment with a staff member whose calendar the caller holds, and gives it as it is then. What a holds is who wants
-// which service, when, where and on which terms. The error is svc_slot_taken if the constraint finds an overlap.
+// Insert writes a new appointment with a staff member whose calendar the caller holds, and gives it as it is then. What a holds is its id, and
+// who wants which service, when, where and on which terms. The error is svc_slot_taken if the constraint finds an overlap.
 func (r *Room) Insert(ctx context.Context, tx *db.Tx, who staff.Row, a Record) (Record, error) {
 	a, values, err := r.begun(tx, who, a)
 	if err != nil {
@@ -53,7 +53,7 @@ const insert = `insert into appointment (id, status, service_id, terms, user_id,
 // begun is a new appointment with all that it has from its beginning, and the values of its row. All appointments are made here.
 func (r *Room) begun(tx *db.Tx, who staff.Row, a Record) (Record, pgx.NamedArgs, error) {
 	terms, err := json.Marshal(a.Terms)
-	a.ID, a.Version, a.CreatedAt, a.TimedAt = db.NewID(), 1, tx.Now, tx.Now
+	a.Version, a.CreatedAt, a.TimedAt = 1, tx.Now, tx.Now
 	a.EndsAt = a.StartsAt.Add(time.Duration(a.Terms.DurationMin) * time.Minute)
 	a.UserID, a.StaffName, a.StaffLink = who.UserID, r.staff.Ref(who.UserID, who.Name).Name, who.MeetingURL
 	return a, pgx.NamedArgs{

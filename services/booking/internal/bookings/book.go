@@ -65,7 +65,7 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	a, err := r.appointments.Insert(ctx, tx, who, appointments.Record{ServiceID: bookable.ID, Terms: w.Terms, StartsAt: w.Start, ContactID: in.Contact, Client: client,
+	a, err := r.appointments.Insert(ctx, tx, who, appointments.Record{ID: db.NewID(), ServiceID: bookable.ID, Terms: w.Terms, StartsAt: w.Start, ContactID: in.Contact, Client: client,
 		Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: cmp.Or(in.Status, appointments.StatusConfirmed)})
 	if err != nil {
 		return appointments.Appointment{}, err

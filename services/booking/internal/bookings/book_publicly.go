@@ -19,6 +19,7 @@ import (
 	"frontdesk/services/booking/internal/clients"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/staff"
 	"frontdesk/services/booking/internal/times"
 )
 
@@ -37,26 +38,14 @@ type publicBooking struct {
 // bookPublicly books a free time for a visitor. With one candidate it makes two round trips: one that locks and reads, and
 // the commit. A visitor who comes when the time is taken waits for no lock.
 func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (appointments.PublicAppointment, error) {
-	seen, err := r.guard(in)
+	v, err := r.read(ctx, tx, in)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
-	c, err := r.times.NewestCatalog(ctx, tx)
+	f, err := r.load(ctx, tx, v)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
-	v, err := r.newVisit(tx, c, in, seen)
-	if err != nil {
-		return appointments.PublicAppointment{}, err
-	}
-	tx.Who.Label = v.given.Client.Label()
-
-	// Load.
-	f, err := r.loadFacts(ctx, tx, c, v)
-	if err != nil {
-		return appointments.PublicAppointment{}, err
-	}
-	// Decide.
 	order, err := v.decide(f, tx.Now)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
@@ -65,49 +54,41 @@ func (r *Room) bookPublicly(ctx context.Context, tx *db.Tx, in publicBooking) (a
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
-	// Write.
-	asks := v.booking(f, tx.Who.Channel)
-	if f.contact == uuid.Nil {
-		clients.Add(tx, asks.ContactID, asks.Client)
-	}
-	booked, err := r.appointments.InsertLater(tx, who, asks, f.stamp)
-	if err != nil {
-		return appointments.PublicAppointment{}, err
-	}
-	// Until contacts has the client, the appointment is found by the address.
-	named := &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(booked.Client.Email))}
-	return booked.ForVisitor(), r.mails.Publish(ctx, tx, booked, c.Settings, booked.Change(proto.KindAppointmentBooked, named), v.command(booked))
-}
-
-// guard refuses requests of programs, which do not open the page first or fill in the hidden field, and a start that no
-// calendar can show. It returns the version of the consents that the visitor saw.
-func (r *Room) guard(in publicBooking) (seen string, err error) {
-	if in.HpURL != "" {
-		return "", fault.InvalidToken("The booking was not accepted.")
-	}
-	if seen, err = r.times.CheckToken(in.Service, in.Token); err != nil {
-		return "", err
-	}
-	return seen, slots.CheckStart(in.StartsAt)
+	return r.write(ctx, tx, v, f, who)
 }
 
 // visit is what a visitor asks for, checked against the catalog.
 type visit struct {
 	times.Wish
+	catalog    *times.Catalog
 	service    uuid.UUID
 	given      services.Details
 	place      appointments.Place
 	status     string
-	maxOpen    int // bookings ahead that one client may have; 0 for any number
 	form       int64
 	submission *uuid.UUID // of the answers to form, when one was asked
 	page       string
 	language   string
 }
 
-// newVisit refuses a request that no time would fit: 404 for a service that visitors cannot book, 400 for answers, a place
-// or a person that do not fit. Consents in other words than those that the visitor saw are svc_invalid_token.
-func (r *Room) newVisit(tx *db.Tx, c *times.Catalog, in publicBooking, seen string) (visit, error) {
+// read refuses requests of programs, which do not open the page first or fill in the hidden field, and those that no time would fit: 404 for
+// a service that visitors cannot book, 400 for a start, answers, a place or a person that do not fit. Consents in other words than those that
+// the visitor saw are svc_invalid_token.
+func (r *Room) read(ctx context.Context, tx *db.Tx, in publicBooking) (visit, error) {
+	if in.HpURL != "" {
+		return visit{}, fault.InvalidToken("The booking was not accepted.")
+	}
+	seen, err := r.times.CheckToken(in.Service, in.Token)
+	if err != nil {
+		return visit{}, err
+	}
+	if err := slots.CheckStart(in.StartsAt); err != nil {
+		return visit{}, err
+	}
+	c, err := r.times.NewestCatalog(ctx, tx)
+	if err != nil {
+		return visit{}, err
+	}
 	b, ok := c.Service(in.Service)
 	if !ok {
 		return visit{}, fault.NotFound("service")
@@ -136,8 +117,8 @@ func (r *Room) newVisit(tx *db.Tx, c *times.Catalog, in publicBooking, seen stri
 	if err != nil {
 		return visit{}, err
 	}
-	v := visit{Wish: times.Wish{Want: times.Want{Terms: b.Terms(), Users: users, Offered: times.ToVisitors}, Start: in.StartsAt.UTC()}, service: b.ID, given: given, place: at,
-		status: appointments.StatusConfirmed, maxOpen: c.Settings.MaxOpenBookings, page: in.Page, language: in.Language}
+	v := visit{Wish: times.Wish{Want: times.Want{Terms: b.Terms(), Users: users, Offered: times.ToVisitors}, Start: in.StartsAt.UTC()}, catalog: c, service: b.ID,
+		given: given, place: at, status: appointments.StatusConfirmed, page: in.Page, language: in.Language}
 	if b.Confirmation == "review" {
 		v.status = appointments.StatusPending
 	}
@@ -159,10 +140,10 @@ type facts struct {
 	stamp   time.Time // of the row that is written
 }
 
-// loadFacts reads the facts in one batch. From then on the client's address is held, so that no other booking with it is
+// load reads the facts in one batch. From then on the client's address is held, so that no other booking with it is
 // counted at the same time; so are the contact, so that a merge of this moment finds what is booked, and the calendar of an
 // only candidate, unless the time is taken already.
-func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v visit) (facts, error) {
+func (r *Room) load(ctx context.Context, tx *db.Tx, v visit) (facts, error) {
 	var f facts
 	busy := map[int64][]slots.Busy{}
 	key, day := address.Key(v.given.Client.Email), slots.DayOf(v.Start, r.Config.Zone)
@@ -171,7 +152,7 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 	b.Queue(`set local plan_cache_mode = force_generic_plan`)
 	db.QueueLock(b, "booking.client", key)
 	clients.QueueByAddress(b, key, &f.contact, &f.client)
-	if v.maxOpen > 0 {
+	if v.catalog.Settings.MaxOpenBookings > 0 {
 		b.Queue(`select count(*) from appointment a join contact c on c.id = a.contact_id where c.email_key = $1 and c.email_key <> ''
 			and a.source = $2 and a.starts_at > $3 and a.status in ('pending', 'confirmed')`, key, db.ChannelBooking, tx.Now).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&f.ahead) })
@@ -184,7 +165,7 @@ func (r *Room) loadFacts(ctx context.Context, tx *db.Tx, c *times.Catalog, v vis
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
 	}
-	f.agenda = c.Agenda(r.Config.Zone, v.Users, day, busy)
+	f.agenda = v.catalog.Agenda(r.Config.Zone, v.Users, day, busy)
 	if len(v.Users) == 1 && !f.taken {
 		f.held = v.Users[0]
 	}
@@ -199,35 +180,43 @@ func (v visit) decide(f facts, now time.Time) ([]int64, error) {
 		return nil, nil
 	}
 	order := v.InTurn(f.agenda, now)
-	if len(order) > 0 && v.maxOpen > 0 && f.ahead >= v.maxOpen {
+	if most := f.agenda.Settings.MaxOpenBookings; len(order) > 0 && most > 0 && f.ahead >= most {
 		return nil, fault.Conflict("max_open_bookings", "There are already as many upcoming bookings with this address as can be made online.")
 	}
 	return order, nil
 }
 
-// booking is the appointment to write: for the contact that has the address, else for a new one.
-func (v visit) booking(f facts, channel string) appointments.Record {
-	a := appointments.Record{ServiceID: v.service, Terms: v.Terms, StartsAt: v.Start, ContactID: f.contact, Client: f.client, Place: v.place, Notes: v.given.Answers.Message,
-		Source: channel, Status: v.status, SubmissionID: v.submission, Language: v.language}
+// write books the time with a person whose calendar is held.
+func (r *Room) write(ctx context.Context, tx *db.Tx, v visit, f facts, who staff.Row) (appointments.PublicAppointment, error) {
+	asked, command := v.booking(f, tx.Who.Channel)
+	tx.Who.Label = v.given.Client.Label()
+	if f.contact == uuid.Nil {
+		clients.Add(tx, asked.ContactID, asked.Client)
+	}
+	a, err := r.appointments.InsertLater(tx, who, asked, f.stamp)
+	if err != nil {
+		return appointments.PublicAppointment{}, err
+	}
+	// Until contacts has the client, the appointment is found by the address.
+	booked := a.Change(proto.KindAppointmentBooked, &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(a.Client.Email))})
+	return a.ForVisitor(), r.mails.Publish(ctx, tx, a, v.catalog.Settings, booked, command)
+}
+
+// booking is the appointment to write, for the contact that has the address, else for a new one, and the command to make or fill in that
+// contact. With answers to a form, forms keeps these and then asks contacts itself: as the form says, and so that each consent is recorded once.
+func (v visit) booking(f facts, channel string) (appointments.Record, db.Event) {
+	a := appointments.Record{ID: db.NewID(), ServiceID: v.service, Terms: v.Terms, StartsAt: v.Start, ContactID: f.contact, Client: f.client, Place: v.place,
+		Notes: v.given.Answers.Message, Source: channel, Status: v.status, SubmissionID: v.submission, Language: v.language}
 	if f.contact == uuid.Nil {
 		a.ContactID, a.Client = db.NewID(), v.given.Client
 	} else {
 		a.BookedFor = clients.Other(v.given.Client.Name(), f.client.Name())
 	}
-	return a
-}
-
-// command asks contacts to make or fill in the client's contact. Of the answers to a form forms asks for it, once it keeps them: as the
-// form says, and so that each consent is recorded once.
-func (v visit) command(a appointments.Record) db.Event {
+	client := clients.Command(v.given.Client, v.language, a.ContactID, a.ID)
 	if v.submission == nil {
-		cmd := v.given.Answers.EnsureContact()
-		cmd.Language = v.language
-		return clients.Ensure(cmd, a.ContactID, a.ID)
+		return a, clients.Ensure(client)
 	}
-	c := v.given.Client
-	client := clients.Command(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Language: v.language}, a.ContactID, a.ID)
-	return db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
+	return a, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: v.submission.String(), Data: &proto.RecordSubmission{
 		SubmissionId: v.submission.String(), FormId: v.form, ContactId: a.ContactID.String(), AppointmentId: a.ID.String(),
 		Values: v.given.Raw, Page: v.page, Client: client}}
 }

@@ -56,12 +56,12 @@ func TestWhoTakesAVisitorsTimeIsDecidedFromTheFacts(t *testing.T) {
 	}{
 		"everybody is free":             {func(*visit, *facts) {}, []int64{1, 2}, ""},
 		"the time was taken meanwhile":  {func(_ *visit, f *facts) { f.taken = true }, nil, ""},
-		"taken counts before the limit": {func(v *visit, f *facts) { f.taken, v.maxOpen, f.ahead = true, 1, 1 }, nil, ""},
+		"taken counts before the limit": {func(_ *visit, f *facts) { f.taken, f.agenda.Settings.MaxOpenBookings, f.ahead = true, 1, 1 }, nil, ""},
 		"not offered counts before the limit": {func(v *visit, f *facts) {
-			v.Start, v.maxOpen, f.ahead = monday9.Add(-6*time.Hour), 1, 1
+			v.Start, f.agenda.Settings.MaxOpenBookings, f.ahead = monday9.Add(-6*time.Hour), 1, 1
 		}, []int64{}, ""},
-		"the client has too many ahead": {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 2 }, nil, "svc_conflict"},
-		"the client has one less":       {func(v *visit, f *facts) { v.maxOpen, f.ahead = 2, 1 }, []int64{1, 2}, ""},
+		"the client has too many ahead": {func(_ *visit, f *facts) { f.agenda.Settings.MaxOpenBookings, f.ahead = 2, 2 }, nil, "svc_conflict"},
+		"the client has one less":       {func(_ *visit, f *facts) { f.agenda.Settings.MaxOpenBookings, f.ahead = 2, 1 }, []int64{1, 2}, ""},
 		"no limit, many ahead":          {func(_ *visit, f *facts) { f.ahead = 50 }, []int64{1, 2}, ""},
 		"one is busy then":              {func(_ *visit, f *facts) { f.agenda.People[0].Busy = []slots.Busy{busy(monday9, 1)} }, []int64{2}, ""},
 		"one has more that day":         {func(_ *visit, f *facts) { f.agenda.People[0].Busy = []slots.Busy{busy(monday9.Add(3*time.Hour), 2)} }, []int64{2, 1}, ""},
@@ -151,18 +151,20 @@ func TestExactlyThoseWhoAreFreeTakeATimeTheLeastBusyFirst(t *testing.T) {
 func TestABookingIsForTheContactThatHasTheAddressElseForANewOne(t *testing.T) {
 	t.Parallel()
 	v := visit{given: services.Details{Client: clients.Client{FirstName: "Bea", Email: "bea@example.com"}, Answers: form.Answers{Message: "Hello"}}, status: appointments.StatusPending}
-	made := v.booking(facts{}, "booking")
+	made, _ := v.booking(facts{}, "booking")
 	require.NotEqual(t, uuid.Nil, made.ContactID)
 	require.Equal(t, v.given.Client, made.Client)
 	known := facts{contact: uuid.New(), client: clients.Client{FirstName: "Beatrice", Email: "Bea@example.com"}}
-	booked := v.booking(known, "booking")
-	require.Equal(t, appointments.Record{ContactID: known.contact, Client: known.client, BookedFor: "Bea", Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
+	booked, _ := v.booking(known, "booking")
+	require.Equal(t, appointments.Record{ID: booked.ID, ContactID: known.contact, Client: known.client, BookedFor: "Bea", Notes: "Hello", Source: "booking", Status: appointments.StatusPending}, booked)
 	for typed, other := range map[string]bool{"Béa  MAES": false, "bea maes": false, "Bea": true, "Jan Maes": true, "": false} {
 		v.given.Client = clients.Client{FirstName: typed}
 		known.client = clients.Client{FirstName: "Bea", LastName: "Maes"}
-		require.Equal(t, other, v.booking(known, "booking").BookedFor != "", typed)
+		booked, _ = v.booking(known, "booking")
+		require.Equal(t, other, booked.BookedFor != "", typed)
 	}
 	known.client = clients.Client{Email: "bea@example.com"}
 	v.given.Client = clients.Client{FirstName: "Bea"}
-	require.Empty(t, v.booking(known, "booking").BookedFor, "a contact without a name gets this one")
+	booked, _ = v.booking(known, "booking")
+	require.Empty(t, booked.BookedFor, "a contact without a name gets this one")
 }

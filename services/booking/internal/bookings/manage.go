@@ -16,7 +16,7 @@ type withToken struct {
 }
 
 func (r *Room) manage(ctx context.Context, tx *db.Tx, in withToken) (appointments.PublicAppointment, error) {
-	a, err := r.appointments.Behind(ctx, tx, in.Token, "")
+	a, err := r.appointments.Behind(ctx, tx, in.Token)
 	return a.ForVisitor(), err
 }
 
@@ -26,7 +26,7 @@ type manageCancel struct {
 }
 
 func (r *Room) manageCancel(ctx context.Context, tx *db.Tx, in manageCancel) (appointments.PublicAppointment, error) {
-	a, err := r.changeable(ctx, tx, in.Token, forChange)
+	a, err := r.changeable(ctx, tx, in.Token, r.appointments.LockBehind)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
@@ -40,7 +40,7 @@ type manageSlots struct {
 }
 
 func (r *Room) manageSlots(ctx context.Context, tx *db.Tx, in manageSlots) (times.Slots, error) {
-	a, err := r.changeable(ctx, tx, in.Token, "")
+	a, err := r.changeable(ctx, tx, in.Token, r.appointments.Behind)
 	if err != nil {
 		return times.Slots{}, err
 	}
@@ -57,7 +57,7 @@ func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageResched
 	if err := slots.CheckStart(in.StartsAt); err != nil {
 		return appointments.PublicAppointment{}, err
 	}
-	a, err := r.changeable(ctx, tx, in.Token, forChange)
+	a, err := r.changeable(ctx, tx, in.Token, r.appointments.LockBehind)
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
@@ -65,12 +65,9 @@ func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageResched
 	return a.ForVisitor(), err
 }
 
-// forChange is the lock of an appointment that is about to change.
-const forChange = "for no key update"
-
-// changeable is the appointment of a token that its client may change, in time. It takes the lock, if one is given.
-func (r *Room) changeable(ctx context.Context, tx *db.Tx, token, lock string) (appointments.Record, error) {
-	a, err := r.appointments.Behind(ctx, tx, token, lock)
+// changeable is the appointment of a token that its client may change, in time, as find finds it.
+func (r *Room) changeable(ctx context.Context, tx *db.Tx, token string, find func(context.Context, *db.Tx, string) (appointments.Record, error)) (appointments.Record, error) {
+	a, err := find(ctx, tx, token)
 	if err != nil {
 		return a, err
 	}

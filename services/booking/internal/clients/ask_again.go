@@ -8,9 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/address"
 	"frontdesk/libs/db"
-	"frontdesk/proto"
 )
 
 const (
@@ -42,7 +40,7 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 	var id, appointment uuid.UUID
 	var c Client
 	if _, err := pgx.ForEachRow(rows, []any{&id, &appointment, &c.FirstName, &c.LastName, &c.Email, &c.Phone}, func() error {
-		commands = append(commands, Ensure(&proto.EnsureContact{Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone}, id, appointment))
+		commands = append(commands, Ensure(Command(c, "", id, appointment)))
 		asked = append(asked, c)
 		return nil
 	}); err != nil {
@@ -55,20 +53,4 @@ func askSome(ctx context.Context, tx *db.Tx) (n int, err error) {
 		}
 	}
 	return len(commands), nil
-}
-
-// Origin is the origin of the commands to contacts that bookings send.
-const Origin = "appointment"
-
-// Command completes the command to contacts to make or fill in the client of an appointment.
-func Command(c *proto.EnsureContact, contact, appointment uuid.UUID) *proto.EnsureContact {
-	c.ContactId, c.Status, c.Source, c.Create = contact.String(), "lead", db.ChannelBooking, true
-	c.Origin, c.OriginId = Origin, appointment.String()
-	return c
-}
-
-// Ensure is the event with which contacts gets Command.
-func Ensure(c *proto.EnsureContact, contact, appointment uuid.UUID) db.Event {
-	c = Command(c, contact, appointment)
-	return db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}
 }

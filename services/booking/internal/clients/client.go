@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
+	"frontdesk/proto"
 )
 
 // Client is the copy of a contact, as far as appointments and mails need it.
@@ -79,6 +80,20 @@ func QueueByAddress(b *pgx.Batch, key string, contact *uuid.UUID, c *Client) {
 func Add(tx *db.Tx, id uuid.UUID, c Client) {
 	tx.Defer(`insert into contact (id, version, first_name, last_name, email, email_key, phone) values ($1, 0, $2, $3, $4, $5, $6)`,
 		id, c.FirstName, c.LastName, c.Email, address.Key(c.Email), c.Phone)
+}
+
+// Origin is the origin of the commands to contacts that bookings send.
+const Origin = "appointment"
+
+// Command asks contacts to make or fill in the client of an appointment, whose mails are in a language; "" for that of the business's country.
+func Command(c Client, language string, contact, appointment uuid.UUID) *proto.EnsureContact {
+	return &proto.EnsureContact{ContactId: contact.String(), Email: c.Email, FirstName: c.FirstName, LastName: c.LastName, Phone: c.Phone, Language: language,
+		Status: "lead", Source: db.ChannelBooking, Create: true, Origin: Origin, OriginId: appointment.String()}
+}
+
+// Ensure is the event with which contacts gets Command.
+func Ensure(c *proto.EnsureContact) db.Event {
+	return db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}
 }
 
 // Owns reports whether a user owns contacts or organizations.

@@ -94,6 +94,13 @@ func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kin
 func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, l letter, settings services.Settings) (*proto.Mail, error) {
 	site := r.services.General()
 	t := readers(cmp.Or(a.Language, lang.OfCountry(site.Country)), site.Country, r.Config.Zone)
+	manage := mail.Link{Text: t.T("see")}
+	if l.link {
+		manage.URL = r.Config.PublicURL + "/manage#token=" + appointments.NewLink(tx, a.ID)
+		if a.RefuseChange(settings, tx.Now) == nil {
+			manage.Text = t.T("change")
+		}
+	}
 	key := strings.TrimPrefix(kind, "appointment.")
 	if a.Status == appointments.StatusPending {
 		key, l.calendar = key+"_request", ""
@@ -111,12 +118,7 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 	if l.prepares && a.Status == appointments.StatusConfirmed {
 		c.Paragraphs = append(c.Paragraphs, paragraphs(a.Terms.MailText)...)
 	}
-	manage := mail.Link{Text: t.T("see")}
 	if l.link {
-		manage.URL = r.Config.PublicURL + "/manage#token=" + appointments.NewLink(tx, a.ID)
-		if a.RefuseChange(settings, tx.Now) == nil {
-			manage.Text = t.T("change")
-		}
 		c.Buttons = []mail.Link{manage}
 	}
 	if l.calendar != "" {
@@ -209,13 +211,13 @@ func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record,
 	return e.File()
 }
 
-// Publish emits the event of a change, what else belongs to it, and the mail that the client gets for it.
+// Publish emits the event of a new appointment, what else belongs to it, the mail that the client gets, and what the team is told.
 func (r *Room) Publish(ctx context.Context, tx *db.Tx, a appointments.Record, settings services.Settings, change db.Event, more ...db.Event) error {
 	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
 		return err
 	}
-	if err := r.notices.Booked(ctx, tx, a, settings); err != nil {
+	if err := r.Notify(ctx, tx, a, change.Kind, settings); err != nil {
 		return err
 	}
-	return r.Notify(ctx, tx, a, change.Kind, settings)
+	return r.notices.Booked(ctx, tx, a, settings)
 }

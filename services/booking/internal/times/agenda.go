@@ -3,7 +3,6 @@ package times
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,41 +62,22 @@ func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, e
 	return NewAgenda(r.Config.Zone, settings, of.users, rows, around, busy), nil
 }
 
-// staffOf lists the people who do a service and are on the team; under own visibility only the caller.
-func (r *Room) staffOf(tx *db.Tx, bookable services.BookableService) []int64 {
-	return slices.DeleteFunc(slices.Clone(bookable.Staff), func(id int64) bool {
-		return !r.Identity.OnTeam(id) || tx.Who.Own && id != tx.Who.UserID
-	})
-}
+// reach is how many days beside its own a time may depend on.
+const reach = 4
 
-// Audience says which times are offered.
-type Audience int
-
-const (
-	ToVisitors   Audience = iota // what is free, with notice and horizon
-	ToTeam                       // what is free
-	OutsideHours                 // what is clear of other appointments, whatever the hours, the grid and the time now
-)
-
-// ToTeamOr returns the audience for the team: its own slots, or every time without a conflict if the request asks for that.
-func ToTeamOr(outside bool) Audience {
-	if outside {
-		return OutsideHours
-	}
-	return ToTeam
-}
-
-// RuleOf returns the slots rule of a service for an audience.
-func RuleOf(t services.Terms, s services.Settings, to Audience) slots.Rule {
-	r := slots.Rule{Duration: t.DurationMin, Before: t.BufferBefore, After: t.BufferAfter, Step: s.SlotStep}
-	if to == ToVisitors {
-		r.Notice, r.Horizon = s.MinNoticeMin, s.MaxAdvanceDays
-		if t.MinNoticeMin != nil {
-			r.Notice = *t.MinNoticeMin
+// Agenda is the time of users around a day, as the catalog has it, less what takes time.
+func (c *Catalog) Agenda(zone *time.Location, users []int64, day slots.Day, busy map[int64][]slots.Busy) Agenda {
+	near := func(all []slots.Exception) (out []slots.Exception) {
+		for _, e := range all {
+			if e.To >= day-reach && e.From <= day+reach {
+				out = append(out, e)
+			}
 		}
-		if t.MaxAdvanceDays != nil {
-			r.Horizon = *t.MaxAdvanceDays
-		}
+		return out
 	}
-	return r
+	around := calendar.Exceptions{Closures: near(c.Closures), Of: map[int64][]slots.Exception{}}
+	for _, id := range users {
+		around.Of[id] = near(c.Exceptions.Of[id])
+	}
+	return NewAgenda(zone, c.Settings, users, c.staff, around, busy)
 }

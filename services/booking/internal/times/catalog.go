@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,7 +14,6 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/booking/internal/calendar"
 	"frontdesk/services/booking/internal/services"
-	"frontdesk/services/booking/internal/slots"
 	"frontdesk/services/booking/internal/staff"
 )
 
@@ -94,25 +92,12 @@ func (c *Catalog) Consents(b services.BookableService) string {
 	return form.ConsentVersion(asks.Elements)
 }
 
-// reach is how many days beside its own a time may depend on.
-const reach = 4
-
-// Agenda is the time of users around a day, as the catalog has it, less what takes time.
-func (c *Catalog) Agenda(zone *time.Location, users []int64, day slots.Day, busy map[int64][]slots.Busy) Agenda {
-	near := func(all []slots.Exception) (out []slots.Exception) {
-		for _, e := range all {
-			if e.To >= day-reach && e.From <= day+reach {
-				out = append(out, e)
-			}
-		}
-		return out
-	}
-	around := calendar.Exceptions{Closures: near(c.Closures), Of: map[int64][]slots.Exception{}}
-	for _, id := range users {
-		around.Of[id] = near(c.Exceptions.Of[id])
-	}
-	return NewAgenda(zone, c.Settings, users, c.staff, around, busy)
+// CheckToken returns the version of the consents that a visitor saw when the token was made. The error is svc_invalid_token.
+func (r *Room) CheckToken(service uuid.UUID, token string) (seen string, err error) {
+	return r.timeToken.Check(tokenSubject(service), token, r.DB.Now())
 }
+
+func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
 
 // publicService is a service as visitors see it.
 type publicService struct {

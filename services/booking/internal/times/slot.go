@@ -2,7 +2,6 @@ package times
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,13 +83,6 @@ func (r *Room) publicSlots(ctx context.Context, tx *db.Tx, in findSlots) (public
 	return publicSlots{found, r.timeToken.Make(tokenSubject(bookable.ID), c.Consents(bookable), r.DB.Now())}, err
 }
 
-// CheckToken returns the version of the consents that a visitor saw when the token was made. The error is svc_invalid_token.
-func (r *Room) CheckToken(service uuid.UUID, token string) (seen string, err error) {
-	return r.timeToken.Check(tokenSubject(service), token, r.DB.Now())
-}
-
-func tokenSubject(service uuid.UUID) string { return "booking/" + service.String() }
-
 var searches = app.NewOutcomes("booking.searches", "{search}", "searches for free times, by outcome: found, or none in the whole period")
 
 // listNew lists the times at which a service can be booked.
@@ -119,39 +111,6 @@ func (r *Room) ListMoves(ctx context.Context, tx *db.Tx, a appointments.Record, 
 	return r.list(ctx, tx, w, in)
 }
 
-// ToMove is the search for another time of an appointment, by the terms that it keeps. With nobody named (0) whoever has it keeps it
-// where that is possible, else it is anybody's who does the service. The errors are those of Candidates, and svc_conflict with the reason
-// staff_left if who has it is named and gone.
-func (r *Room) ToMove(ctx context.Context, tx *db.Tx, a appointments.Record, named int64, to Audience) (Want, error) {
-	w := Want{Terms: a.Terms, Users: []int64{a.UserID}, Offered: to,
-		Linked: to != ToVisitors && a.Place.Reachable("") != nil, Moving: Moving{a.ID, a.UserID}}
-	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
-	there := r.Identity.OnTeam(a.UserID)
-	if named == a.UserID {
-		if !there {
-			return w, staffLeft()
-		}
-		return w, nil
-	}
-	bookable, err := services.Get(ctx, tx, op.ByID{ID: a.ServiceID})
-	if err != nil {
-		return w, err
-	}
-	users, err := r.Candidates(tx, bookable, named)
-	if err != nil {
-		return w, err
-	}
-	if named != 0 || !there {
-		w.Users = nil
-	}
-	for _, user := range users {
-		if user != a.UserID {
-			w.Users = append(w.Users, user)
-		}
-	}
-	return w, nil
-}
-
 // list lists the times of a period at which w can be had.
 func (r *Room) list(ctx context.Context, tx *db.Tx, w Want, in Days) (Slots, error) {
 	out := Slots{Timezone: r.Config.Timezone, Items: []slot{}}
@@ -174,25 +133,4 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, w Want, in Days) (Slots, err
 		out.Items = append(out.Items, slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil
-}
-
-// NotTheirs refuses a person who does not do the service.
-func NotTheirs() error {
-	return fault.Invalid("staff", fault.NewProblem("not_their_service", "must be somebody who does this service"))
-}
-
-// Candidates are the people who may take an appointment of s: those who do it, or the one who was named
-// (0 for anyone). The error is svc_not_found for who is not on the team, svc_invalid_param for who does not do it.
-func (r *Room) Candidates(tx *db.Tx, bookable services.BookableService, named int64) ([]int64, error) {
-	users := r.staffOf(tx, bookable)
-	if named == 0 {
-		return users, nil
-	}
-	if tx.Who.Own && named != tx.Who.UserID || !r.Identity.OnTeam(named) {
-		return nil, fault.NotFound("staff member")
-	}
-	if !slices.Contains(users, named) {
-		return nil, NotTheirs()
-	}
-	return []int64{named}, nil
 }
