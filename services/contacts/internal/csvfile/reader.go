@@ -233,8 +233,8 @@ func wrongWidth(cells []string, width int) bool {
 }
 
 // swallows reports whether the row took lines for the inside of a cell that are rows themselves: a stray quote that another stray quote
-// closes some lines below looks like a cell of several lines. A line is a row if it has all columns and either an address is one of
-// them or the row that swallowed it has too few or too many.
+// closes some lines below looks like a cell of several lines. A line is a row if it has all columns and either one of them is an address
+// that no cell of the row that swallowed it has, or that row has too few cells or too many.
 func (f *File) swallows(row string, cells []string, width int) bool {
 	first, rest, several := strings.Cut(row, "\n")
 	if !several || width < 2 || len(first) == len(row)-1 {
@@ -249,7 +249,7 @@ func (f *File) swallows(row string, cells []string, width int) bool {
 			return true
 		}
 		for cell := range strings.SplitSeq(line, string(f.Separator)) {
-			if cell = strings.Trim(cell, `"`); strings.Contains(cell, "@") && cell == strings.TrimSpace(cell) && isAddress(cell) {
+			if cell = strings.Trim(cell, `"`); strings.Contains(cell, "@") && cell == strings.TrimSpace(cell) && isAddress(cell) && !slices.Contains(cells, cell) {
 				return true
 			}
 		}
