@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,26 +18,57 @@ import (
 	"frontdesk/libs/web"
 )
 
-// bookPage is what the template of the booking page shows.
-type bookPage struct {
-	Step     string // services, when, details, done
-	All      services
-	Service  *service
-	Staff    int64
-	Month    month
-	Widget   any // what the widget in the page's place starts from; nil without one
-	Link     func(pairs ...string) template.URL
-	Path     string
-	Business web.Business
+// chosen is what a visitor has chosen so far, and from what.
+type chosen struct {
+	All       services
+	Service   *service // nil until one is chosen
+	Staff     int64    // 0 for anybody
+	StaffName string
+	Link      func(pairs ...string) template.URL
+	Path      string
+	Business  web.Business
+}
 
+// step is one of the four steps of the booking page: what its part of the template shows.
+type step interface {
+	// Step is the name of the part, and of its title among the texts.
+	Step() string
+	// whole is what was chosen before.
+	whole() chosen
+}
+
+func (c chosen) whole() chosen { return c }
+
+type servicesStep struct {
+	chosen
+	Widget any // what the widget in the page's place starts from
+}
+
+type whenStep struct {
+	chosen
+	Widget any // as in servicesStep
+	Month  month
+	Taken  bool // the time that was asked for is not free
+}
+
+type detailsStep struct {
+	chosen
 	At         time.Time
-	StaffName  string
 	Fields     []web.Field
 	Token, Key string
 	Notice     notice
-	Done       appointment
-	Email      string
 }
+
+type doneStep struct {
+	chosen
+	Done  appointment
+	Email string // to which the mail goes
+}
+
+func (servicesStep) Step() string { return "services" }
+func (whenStep) Step() string     { return "when" }
+func (detailsStep) Step() string  { return "details" }
+func (doneStep) Step() string     { return "done" }
 
 // notice is what stands over a form after a refusal.
 type notice struct {
@@ -48,85 +80,86 @@ type notice struct {
 type alternative struct{ At time.Time }
 
 // One reports whether the visitor had nothing to choose from.
-func (b bookPage) One() bool { return len(b.All.Items) == 1 }
+func (c chosen) One() bool { return len(c.All.Items) == 1 }
 
-func (p *pages) newBookPage(r *http.Request) (*bookPage, error) {
+// choice reads what the visitor has chosen. A service that is the only one, or the only one of the person, is chosen.
+func (p *pages) choice(r *http.Request) (chosen, error) {
 	all, err := p.services(r)
-	b := &bookPage{Step: "services", All: all, Path: r.URL.Path, Business: p.Business()}
 	if err != nil {
-		return b, err
+		return chosen{}, err
 	}
+	c := chosen{All: all, Path: r.URL.Path, Business: p.Business()}
 	person, _ := strconv.ParseInt(r.FormValue("staff"), 10, 64)
-	b.Service = all.find(r.FormValue("service"))
-	if b.Service == nil {
+	c.Service = all.find(r.FormValue("service"))
+	if c.Service == nil {
 		if theirs := all.of(person); len(theirs) > 0 {
-			b.All.Items, b.Staff = theirs, person
+			c.All.Items, c.Staff = theirs, person
 		}
-		if len(b.All.Items) == 1 {
-			b.Service = &b.All.Items[0]
-		}
-	}
-	if b.Service != nil {
-		if b.StaffName = b.Service.staffName(person); b.StaffName != "" {
-			b.Staff = person
+		if len(c.All.Items) == 1 {
+			c.Service = &c.All.Items[0]
 		}
 	}
-	chosen := p.Reader(r).Chosen
-	b.Link = func(pairs ...string) template.URL {
-		q := url.Values{}
-		if chosen != "" {
-			q.Set("lang", chosen)
-		}
-		if b.Service != nil {
-			q.Set("service", b.Service.ID)
-		}
-		if b.Staff > 0 {
-			q.Set("staff", strconv.FormatInt(b.Staff, 10))
-		}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			q.Set(pairs[i], pairs[i+1])
-		}
-		for k, v := range q {
-			if v[0] == "" {
-				q.Del(k)
-			}
-		}
-		if len(q) == 0 {
-			return template.URL(b.Path) //nolint:gosec // the path was matched, the query is encoded
-		}
-		return template.URL(b.Path + "?" + q.Encode()) //nolint:gosec // as above
+	q := url.Values{}
+	if language := p.Reader(r).Chosen; language != "" {
+		q.Set("lang", language)
 	}
-	return b, nil
+	if c.Service != nil {
+		if c.StaffName = c.Service.staffName(person); c.StaffName != "" {
+			c.Staff = person
+		}
+		q.Set("service", c.Service.ID)
+	}
+	if c.Staff > 0 {
+		q.Set("staff", strconv.FormatInt(c.Staff, 10))
+	}
+	c.Link = func(pairs ...string) template.URL { return link(c.Path, q, pairs) }
+	return c, nil
+}
+
+// link leads to a path with a query that has these names and values as well, in the place of its own; without those that are empty.
+func link(path string, query url.Values, pairs []string) template.URL {
+	q := maps.Clone(query)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	maps.DeleteFunc(q, func(_ string, v []string) bool { return v[0] == "" })
+	if len(q) == 0 {
+		return template.URL(path) //nolint:gosec // the path was matched, the query is encoded
+	}
+	return template.URL(path + "?" + q.Encode()) //nolint:gosec // as above
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
-	b, err := p.newBookPage(r)
+	c, err := p.choice(r)
 	if err != nil {
 		p.failed(w, r, err)
 		return
 	}
-	at, atErr := time.Parse(time.RFC3339, r.FormValue("at"))
-	switch {
-	case b.Service == nil:
+	var s step
+	switch at, atErr := time.Parse(time.RFC3339, r.FormValue("at")); {
+	case c.Service == nil:
+		s = servicesStep{chosen: c, Widget: p.start(c, nil)}
 	case atErr == nil:
-		err = p.details(r, b, at)
+		s, err = p.details(r, c, at)
 	default:
-		err = p.when(r, b, firstOf(r.FormValue("day"), r.FormValue("month")))
+		s, err = p.when(r, c, firstOf(r.FormValue("day"), r.FormValue("month")))
 	}
 	if err != nil {
 		p.failed(w, r, err)
 		return
 	}
-	if b.Step == "services" || b.Step == "when" {
-		data := p.widgetData(b.All)
-		data.Slots = b.Month.Now
-		start := map[string]any{"data": data, "staff": b.Staff}
-		if b.Service != nil {
-			start["service"] = b.Service.ID
-		}
-		b.Widget = start
+	p.render(w, r, http.StatusOK, s)
+}
+
+// start is what the widget in the page's place starts from, with the free times of this month if these are known.
+func (p *pages) start(c chosen, now *freeTimes) any {
+	data := p.widgetData(c.All)
+	data.Slots = now
+	start := map[string]any{"data": data, "staff": c.Staff}
+	if c.Service != nil {
+		start["service"] = c.Service.ID
 	}
-	p.render(w, r, http.StatusOK, b)
+	return start
 }
 
 func firstOf(values ...string) string {
@@ -138,38 +171,31 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-func (p *pages) when(r *http.Request, b *bookPage, asked string) (err error) {
-	b.Step = "when"
-	b.Month, err = p.month(p.Reader(r), p.slots(r, b.Service.ID, b.Staff), asked)
-	return err
+func (p *pages) when(r *http.Request, c chosen, asked string) (whenStep, error) {
+	m, err := p.month(p.Reader(r), p.slots(r, c.Service.ID, c.Staff), asked)
+	return whenStep{chosen: c, Month: m, Widget: p.start(c, m.Now)}, err
 }
 
-// details prepares the details step for a time. A time that is not free any more leads back to the choice of times.
-func (p *pages) details(r *http.Request, b *bookPage, at time.Time) error {
+// details is the details step for a time. A time that is not free any more leads back to the choice of times.
+func (p *pages) details(r *http.Request, c chosen, at time.Time) (step, error) {
 	date := dayIn(at, p.Zone)
-	found, err := p.slots(r, b.Service.ID, b.Staff)(date, date)
+	found, err := p.slots(r, c.Service.ID, c.Staff)(date, date)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	free := false
-	for _, s := range found.Items {
-		free = free || s.StartsAt.Equal(at)
+	if !slices.ContainsFunc(found.Items, func(s slot) bool { return s.StartsAt.Equal(at) }) {
+		s, err := p.when(r, c, date.Format(dayLayout))
+		s.Taken = true
+		return s, err
 	}
-	if !free {
-		if err := p.when(r, b, date.Format(dayLayout)); err != nil {
-			return err
-		}
-		b.Notice.Title = p.Reader(r).T("taken")
-		return nil
-	}
-	b.Step, b.At, b.Token, b.Key = "details", at, found.Token, rand.Text()
-	b.ask(p.Reader(r), nil, nil)
-	return nil
+	s := detailsStep{chosen: c, At: at, Token: found.Token, Key: rand.Text()}
+	s.ask(p.Reader(r), nil, nil)
+	return s, nil
 }
 
 // ask fills in the questions of the details step, with the answers and what is wrong with them.
-func (b *bookPage) ask(t *web.Reader, posted url.Values, wrong map[string]fault.Problem) {
-	questions := slices.Clone(b.Service.Questions)
+func (d *detailsStep) ask(t *web.Reader, posted url.Values, wrong map[string]fault.Problem) {
+	questions := slices.Clone(d.Service.Questions)
 	for i := range questions {
 		if questions[i].Target == form.TargetLocation {
 			what := "your_address"
@@ -179,41 +205,39 @@ func (b *bookPage) ask(t *web.Reader, posted url.Values, wrong map[string]fault.
 			questions[i].Label, questions[i].Help = t.T(what), t.T(what+"_help")
 		}
 	}
-	b.Fields = t.Fields(questions, posted, wrong)
-	b.Notice.Errors = web.Errors(b.Fields)
+	d.Fields = t.Fields(questions, posted, wrong)
+	d.Notice.Errors = web.Errors(d.Fields)
 }
 
 func (p *pages) send(w http.ResponseWriter, r *http.Request) {
-	b, err := p.newBookPage(r)
+	c, err := p.choice(r)
 	if err != nil {
 		p.failed(w, r, err)
 		return
 	}
 	at, err := time.Parse(time.RFC3339, firstOf(r.PostFormValue("instead"), r.PostFormValue("at")))
-	if b.Service == nil || err != nil {
+	if c.Service == nil || err != nil {
 		p.NotFound(w, r)
 		return
 	}
-	b.Step, b.At, b.Token, b.Key = "details", at, r.PostFormValue("token"), r.PostFormValue("key")
-	values := web.Answers(b.Service.Questions, r.PostForm, "v.")
+	d := detailsStep{chosen: c, At: at, Token: r.PostFormValue("token"), Key: r.PostFormValue("key")}
+	values := web.Answers(c.Service.Questions, r.PostForm, "v.")
 	location, asked := values[form.Location().ID]
 	delete(values, form.Location().ID)
-	in := map[string]any{"service": b.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": b.Token,
+	in := map[string]any{"service": c.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": d.Token,
 		"hp_url": r.PostFormValue("hp_url"), "language": p.Reader(r).Language, "page": p.PublicURL + r.URL.Path}
 	if asked {
 		in["location"] = location
 	}
-	if b.Staff > 0 {
-		in["staff"] = b.Staff
+	if c.Staff > 0 {
+		in["staff"] = c.Staff
 	}
-	err = p.Call(r, http.MethodPost, "/booking/book", nil, in, b.Key, &b.Done)
-	if err == nil {
-		b.Step = "done"
-		b.Email = emailOf(b.Service.Questions, values)
-		p.render(w, r, http.StatusOK, b)
+	done := doneStep{chosen: c, Email: emailOf(c.Service.Questions, values)}
+	if err := p.Call(r, http.MethodPost, "/booking/book", nil, in, d.Key, &done.Done); err != nil {
+		p.refused(w, r, d, fault.From(err))
 		return
 	}
-	p.refused(w, r, b, fault.From(err))
+	p.render(w, r, http.StatusOK, done)
 }
 
 func emailOf(questions []form.Question, values map[string]any) (email string) {
@@ -226,7 +250,7 @@ func emailOf(questions []form.Question, values map[string]any) (email string) {
 }
 
 // refused shows the details again with what was typed, and says what to do.
-func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *fault.Fault) {
+func (p *pages) refused(w http.ResponseWriter, r *http.Request, d detailsStep, f *fault.Fault) {
 	t := p.Reader(r)
 	var wrong map[string]fault.Problem
 	var stale string
@@ -234,43 +258,38 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, b *bookPage, f *
 	case f.Code == "svc_invalid_param":
 		wrong = web.Problems(f)
 	case f.Code == "svc_slot_taken":
-		b.Notice.Title = t.T("taken")
-		b.Notice.Alternatives = p.alternatives(f)
-		b.Notice.Text = t.T("taken_choose")
-		if len(b.Notice.Alternatives) == 0 {
-			b.Notice.Text = t.T("taken_other")
-		}
+		d.Notice = p.taken(t, f)
 	case f.Code == "svc_conflict" && f.Data["reason"] == "max_open_bookings":
-		b.Notice = notice{Title: t.T("max_open"), Text: t.T("max_open_text", "business", b.Business.Name)}
+		d.Notice = notice{Title: t.T("max_open"), Text: t.T("max_open_text", "business", d.Business.Name)}
 	case f.Code == "svc_rate_limited":
-		b.Notice = notice{Title: t.T("slow_down"), Text: t.T("rate", "wait", t.Wait(web.Wait(f)))}
+		d.Notice = notice{Title: t.T("slow_down"), Text: t.T("rate", "wait", t.Wait(web.Wait(f)))}
 	case f.Code == "svc_invalid_token":
-		b.Notice = notice{Title: t.T("once_more"), Text: t.T("once_more_text")}
-		stale, b.Token = b.Token, ""
+		d.Notice = notice{Title: t.T("once_more"), Text: t.T("once_more_text")}
+		stale, d.Token = d.Token, ""
 	case f.Status == http.StatusNotFound:
 		p.NotFound(w, r)
 		return
 	case f.Status >= http.StatusInternalServerError:
-		b.Notice = notice{Title: t.T("sorry"), Text: t.T("sorry_kept")}
+		d.Notice = notice{Title: t.T("sorry"), Text: t.T("sorry_kept")}
 	default:
-		b.Notice = notice{Title: t.T("sorry"), Text: t.T("refused")}
+		d.Notice = notice{Title: t.T("sorry"), Text: t.T("refused")}
 	}
-	if b.Token == "" {
+	if d.Token == "" {
 		day := p.desk.Now().In(p.Zone)
-		if found, err := p.slots(r, b.Service.ID, b.Staff)(day, day); err == nil {
-			b.Token = found.Token
+		if found, err := p.slots(r, d.Service.ID, d.Staff)(day, day); err == nil {
+			d.Token = found.Token
 		}
 	}
-	if stale != "" && web.WordsChanged(stale, b.Token) {
-		b.Notice = notice{Title: t.T("once_more"), Text: t.T("words_changed")}
-		untick(b.Service.Questions, r.PostForm)
+	if stale != "" && web.WordsChanged(stale, d.Token) {
+		d.Notice = notice{Title: t.T("once_more"), Text: t.T("words_changed")}
+		untick(d.Service.Questions, r.PostForm)
 	}
-	title := b.Notice.Title
-	b.ask(t, r.PostForm, wrong)
-	if title == "" && len(b.Notice.Errors) == 0 {
-		b.Notice.Title, b.Notice.Text = t.T("sorry"), t.T("refused")
+	title := d.Notice.Title
+	d.ask(t, r.PostForm, wrong)
+	if title == "" && len(d.Notice.Errors) == 0 {
+		d.Notice.Title, d.Notice.Text = t.T("sorry"), t.T("refused")
 	}
-	p.render(w, r, f.Status, b)
+	p.render(w, r, f.Status, d)
 }
 
 // untick takes back the consents among what was posted: they are given anew to the words of now.
@@ -280,6 +299,15 @@ func untick(questions []form.Question, posted url.Values) {
 			posted.Del("v." + q.ID)
 		}
 	}
+}
+
+// taken says that a time is taken, and which are free near it.
+func (p *pages) taken(t *web.Reader, f *fault.Fault) notice {
+	n := notice{Title: t.T("taken"), Text: t.T("taken_choose"), Alternatives: p.alternatives(f)}
+	if len(n.Alternatives) == 0 {
+		n.Text = t.T("taken_other")
+	}
+	return n
 }
 
 func (p *pages) alternatives(f *fault.Fault) (all []alternative) {
@@ -299,15 +327,14 @@ func (p *pages) alternatives(f *fault.Fault) (all []alternative) {
 	return all
 }
 
-func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, b *bookPage) {
+func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, s step) {
 	t := p.Reader(r)
-	page := web.Page{Title: t.T("title_" + b.Step), Data: b, Narrow: b.Step == "details" || b.Step == "done", Canonical: p.PublicURL + r.URL.Path}
-	if b.Step == "services" || b.Step == "when" {
-		page.Scripts = []string{"widget.js"}
-	} else {
-		page.Scripts = []string{"zone.js"}
+	page := web.Page{Title: t.T("title_" + s.Step()), Data: s, Canonical: p.PublicURL + r.URL.Path, Scripts: []string{"widget.js"}}
+	switch s.(type) {
+	case detailsStep, doneStep:
+		page.Narrow, page.Scripts = true, []string{"zone.js"}
 	}
-	if b.Step != "done" && r.Method != http.MethodPost {
+	if _, done := s.(doneStep); !done && r.Method != http.MethodPost {
 		q := r.URL.Query()
 		page.Alternate = func(language string) string {
 			q.Set("lang", language)
@@ -315,7 +342,7 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, b *bo
 		}
 	}
 	page.Description = t.T("description", "business", p.Business().Name)
-	page.About = p.about(r.Context(), b.All, page.Canonical)
+	page.About = p.about(r.Context(), s.whole().All, page.Canonical)
 	p.Render(w, r, status, "book", page)
 }
 

@@ -14,31 +14,61 @@ import (
 	"frontdesk/libs/web"
 )
 
-// managePage is what the page behind a mail's link shows.
-type managePage struct {
-	Step        string // open, show, cancel, move, move-confirm, message
+// managed is the appointment behind a mail's link, with what a page's form passes on.
+type managed struct {
 	Token, Held string
 	Appointment appointment
 	Business    web.Business
-	May         bool
-
-	Wrong, Reach            bool
-	Icon, Tone, Title, Text string
-	Month                   month
-	At                      time.Time
-	Alternatives            []alternative
 }
+
+// The steps of the page behind a mail's link: each is what its part of the template shows.
+type (
+	openStep struct{ Wrong bool } // the code before is not one of ours
+
+	showStep struct {
+		managed
+		May bool   // the client may change it
+		Why string // they may not
+	}
+
+	cancelStep struct{ managed }
+
+	moveStep struct {
+		managed
+		Month  month
+		Notice notice
+	}
+
+	confirmStep struct {
+		managed
+		At time.Time
+	}
+
+	// messageStep says what became of an act. An appointment without a service is not shown.
+	messageStep struct {
+		managed
+		Icon, Tone, Title, Text string
+		Reach                   bool // how to reach the business
+	}
+)
+
+func (openStep) Step() string    { return "open" }
+func (showStep) Step() string    { return "show" }
+func (cancelStep) Step() string  { return "cancel" }
+func (moveStep) Step() string    { return "move" }
+func (confirmStep) Step() string { return "move-confirm" }
+func (messageStep) Step() string { return "message" }
 
 // open asks for the code of the mail. The link carries it in its fragment, which no server sees: a script hands it in, and
 // whoever has none pastes it. Programs that follow links of mails see nothing here and change nothing.
 func (p *pages) open(w http.ResponseWriter, r *http.Request) {
-	p.renderManage(w, r, http.StatusOK, managePage{Step: "open"})
+	p.renderManage(w, r, http.StatusOK, openStep{})
 }
 
 var inLink = regexp.MustCompile(`(?:^|[#?&])token=([A-Za-z0-9_.~-]+)`)
 
 func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
-	m := managePage{Token: r.PostFormValue("token"), Held: r.PostFormValue("held"), Business: p.Business()}
+	m := managed{Token: r.PostFormValue("token"), Held: r.PostFormValue("held"), Business: p.Business()}
 	if found := inLink.FindStringSubmatch(m.Token); found != nil {
 		m.Token = found[1]
 	}
@@ -57,8 +87,7 @@ func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
 	}
 	switch do {
 	case "cancel":
-		m.Step = "cancel"
-		p.renderManage(w, r, http.StatusOK, m)
+		p.renderManage(w, r, http.StatusOK, cancelStep{m})
 	case "cancel-now":
 		err := p.Call(r, http.MethodPost, "/booking/manage/cancel", nil, map[string]any{"token": m.Token, "reason": oneKindOfBreak(r.PostFormValue("reason"))}, "", &m.Appointment)
 		if err != nil {
@@ -66,8 +95,7 @@ func (p *pages) manage(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		t := p.Reader(r)
-		m.Step, m.Icon, m.Tone, m.Title, m.Text = "message", "calendar-x", "soft", t.T("cancelled"), t.T("cancelled_text")
-		p.renderManage(w, r, http.StatusOK, m)
+		p.renderManage(w, r, http.StatusOK, messageStep{managed: m, Icon: "calendar-x", Tone: "soft", Title: t.T("cancelled"), Text: t.T("cancelled_text")})
 	case "move":
 		p.chooseMove(w, r, m)
 	case "move-now":
@@ -91,7 +119,7 @@ type note struct {
 }
 
 // hold puts the appointment into the page's form, signed for its token and for a while.
-func (p *pages) hold(m *managePage) {
+func (p *pages) hold(m *managed) {
 	raw, err := json.Marshal(note{m.Appointment, p.desk.Now().Add(heldFor)})
 	if err != nil {
 		return
@@ -100,7 +128,7 @@ func (p *pages) hold(m *managePage) {
 }
 
 // held takes the appointment back, and reports whether it is one that hold put there for this token a while ago.
-func (p *pages) held(m *managePage) bool {
+func (p *pages) held(m *managed) bool {
 	signed, err := base64.RawURLEncoding.DecodeString(m.Held)
 	if err != nil || len(signed) < sha256.Size {
 		return false
@@ -122,7 +150,7 @@ func (p *pages) sign(token string, raw []byte) []byte {
 	return mac.Sum(nil)
 }
 
-func (p *pages) showAppointment(w http.ResponseWriter, r *http.Request, m managePage) {
+func (p *pages) showAppointment(w http.ResponseWriter, r *http.Request, m managed) {
 	t := p.Reader(r)
 	rules, err := p.desk.Rules(r.Context())
 	if err != nil {
@@ -131,17 +159,17 @@ func (p *pages) showAppointment(w http.ResponseWriter, r *http.Request, m manage
 	}
 	upcoming := m.Appointment.Status == "pending" || m.Appointment.Status == "confirmed"
 	last := m.Appointment.StartsAt.Add(-time.Duration(rules.CancelNoticeHours) * time.Hour)
-	m.Step, m.May = "show", false
+	show := showStep{managed: m}
 	switch {
 	case !upcoming:
 	case !rules.ClientChanges:
-		m.Text = t.T("changes_off")
+		show.Why = t.T("changes_off")
 	case p.desk.Now().After(last):
-		m.Text = p.tooLate(t, rules)
+		show.Why = p.tooLate(t, rules)
 	default:
-		m.May = true
+		show.May = true
 	}
-	p.renderManage(w, r, http.StatusOK, m)
+	p.renderManage(w, r, http.StatusOK, show)
 }
 
 func (p *pages) tooLate(t *web.Reader, rules Rules) string {
@@ -154,46 +182,41 @@ func (p *pages) tooLate(t *web.Reader, rules Rules) string {
 	return t.N("too_late", rules.CancelNoticeHours)
 }
 
-func (p *pages) chooseMove(w http.ResponseWriter, r *http.Request, m managePage) {
-	m.Step = "move"
+func (p *pages) chooseMove(w http.ResponseWriter, r *http.Request, m managed) {
 	if at, err := time.Parse(time.RFC3339, r.PostFormValue("at")); err == nil && !r.PostForm.Has("month") && !r.PostForm.Has("day") {
-		m.Step, m.At = "move-confirm", at
-		p.renderManage(w, r, http.StatusOK, m)
+		p.renderManage(w, r, http.StatusOK, confirmStep{m, at})
 		return
 	}
-	p.showMonths(w, r, http.StatusOK, m, firstOf(r.PostFormValue("day"), r.PostFormValue("month")))
+	p.showMonths(w, r, http.StatusOK, moveStep{managed: m}, firstOf(r.PostFormValue("day"), r.PostFormValue("month")))
 }
 
 // showMonths offers the times of the same person.
-func (p *pages) showMonths(w http.ResponseWriter, r *http.Request, status int, m managePage, asked string) {
+func (p *pages) showMonths(w http.ResponseWriter, r *http.Request, status int, m moveStep, asked string) {
 	t := p.Reader(r)
-	found, err := p.month(t, p.moves(r, m), asked)
+	found, err := p.month(t, p.moves(r, m.managed), asked)
 	if f := fault.From(err); err != nil && f.Data["reason"] == "staff_left" {
-		m.Step, m.Icon, m.Tone, m.Title, m.Text, m.Reach = "message", "info", "soft", t.T("no_move"), t.T("no_move_text"), true
-		p.renderManage(w, r, http.StatusOK, m)
+		p.renderManage(w, r, http.StatusOK, messageStep{managed: m.managed, Icon: "info", Tone: "soft", Title: t.T("no_move"), Text: t.T("no_move_text"), Reach: true})
 		return
 	}
 	if err != nil {
-		p.refuseManage(w, r, m, fault.From(err))
+		p.refuseManage(w, r, m.managed, fault.From(err))
 		return
 	}
 	m.Month = found
 	p.renderManage(w, r, status, m)
 }
 
-func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
+func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managed) {
 	t := p.Reader(r)
 	at, err := time.Parse(time.RFC3339, r.PostFormValue("at"))
 	if err != nil {
-		m.Step = "move"
-		p.showMonths(w, r, http.StatusOK, m, "")
+		p.showMonths(w, r, http.StatusOK, moveStep{managed: m}, "")
 		return
 	}
-	was := m.Appointment
-	err = p.Call(r, http.MethodPost, "/booking/manage/reschedule", nil, map[string]any{"token": m.Token, "starts_at": at.UTC().Format(time.RFC3339), "staff": m.Appointment.Staff.UserID}, "", &m.Appointment)
+	now := m
+	err = p.Call(r, http.MethodPost, "/booking/manage/reschedule", nil, map[string]any{"token": m.Token, "starts_at": at.UTC().Format(time.RFC3339), "staff": m.Appointment.Staff.UserID}, "", &now.Appointment)
 	if err == nil {
-		m.Step, m.Icon, m.Tone, m.Title, m.Text = "message", "calendar-clock", "good", t.T("moved"), t.T("moved_text")
-		p.renderManage(w, r, http.StatusOK, m)
+		p.renderManage(w, r, http.StatusOK, messageStep{managed: now, Icon: "calendar-clock", Tone: "good", Title: t.T("moved"), Text: t.T("moved_text")})
 		return
 	}
 	f := fault.From(err)
@@ -201,27 +224,22 @@ func (p *pages) moveNow(w http.ResponseWriter, r *http.Request, m managePage) {
 		p.refuseManage(w, r, m, f)
 		return
 	}
-	m.Appointment, m.Step, m.Title = was, "move", t.T("taken")
-	m.Alternatives = p.alternatives(f)
-	m.Text = t.T("taken_choose")
-	if len(m.Alternatives) == 0 {
-		m.Text = t.T("taken_other")
-	}
-	p.showMonths(w, r, f.Status, m, at.In(p.Zone).Format(dayLayout))
+	p.showMonths(w, r, f.Status, moveStep{managed: m, Notice: p.taken(t, f)}, at.In(p.Zone).Format(dayLayout))
 }
 
 // refuseManage shows why a link or an action is refused. It does not reveal whether an unknown token belongs to an
 // appointment.
-func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managePage, f *fault.Fault) {
+func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managed, f *fault.Fault) {
 	t := p.Reader(r)
-	show := managePage{Step: "message", Icon: "info", Tone: "soft", Business: m.Business, Reach: true, Appointment: m.Appointment}
+	show := messageStep{managed: managed{Appointment: m.Appointment, Business: m.Business}, Icon: "info", Tone: "soft", Reach: true}
 	reason, _ := f.Data["reason"].(string)
 	switch {
 	case f.Code == "svc_token_expired":
 		show.Appointment = appointment{}
 		show.Icon, show.Title, show.Text = "link-2-off", t.T("link_used"), t.T("link_used_text")
 	case f.Code == "svc_invalid_token" || f.Code == "svc_invalid_param":
-		show = managePage{Step: "open", Wrong: true, Title: t.T("link_unknown"), Text: t.T("link_unknown_text")}
+		p.renderManage(w, r, f.Status, openStep{Wrong: true})
+		return
 	case reason == "changes_off":
 		show.Title, show.Text = t.T("no_change"), t.T("changes_off")
 	case reason == "too_late":
@@ -241,9 +259,9 @@ func (p *pages) refuseManage(w http.ResponseWriter, r *http.Request, m managePag
 	p.renderManage(w, r, f.Status, show)
 }
 
-func (p *pages) renderManage(w http.ResponseWriter, r *http.Request, status int, m managePage) {
-	t := p.Reader(r)
-	page := web.Page{Title: t.T("manage_title"), Narrow: m.Step != "move", Data: m, Scripts: []string{"manage.js"}}
+func (p *pages) renderManage(w http.ResponseWriter, r *http.Request, status int, step any) {
+	_, months := step.(moveStep)
+	page := web.Page{Title: p.Reader(r).T("manage_title"), Narrow: !months, Data: step, Scripts: []string{"manage.js"}}
 	if r.Method == http.MethodGet {
 		page.Alternate = func(language string) string { return "/manage?lang=" + language }
 	}

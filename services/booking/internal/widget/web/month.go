@@ -52,7 +52,7 @@ func (p *pages) slots(r *http.Request, service string, person int64) ask {
 }
 
 // moves asks for those to which the same person can move an appointment. Its own time, which it can have too, is no move.
-func (p *pages) moves(r *http.Request, m managePage) ask {
+func (p *pages) moves(r *http.Request, m managed) ask {
 	return func(from, to time.Time) (found freeTimes, err error) {
 		body := map[string]any{"token": m.Token, "staff": m.Appointment.Staff.UserID, "from": from.Format(dayLayout), "to": to.Format(dayLayout)}
 		err = p.Call(r, http.MethodPost, "/booking/manage/slots", nil, body, "", &found)
