@@ -339,8 +339,8 @@ func TestThePoolsOfAllReplicasFitIntoPostgres(t *testing.T) {
 		// Provisioning, a dump of each schema, people, and what Postgres keeps for superusers.
 		others = 20
 	)
-	// A process listens beside its pool: webhooks for what is due, and River for its jobs.
-	beside := map[string]int{"webhooks": 2}
+	// A process of webhooks listens beside its pool for what is due.
+	beside := map[string]int{"webhooks": 1}
 	both, most := 0, others
 	for name, s := range p.Services {
 		url := s.Environment["DATABASE_URL"]

@@ -24,7 +24,6 @@ var only = map[string][]string{
 	"github.com/pressly/goose":        {"frontdesk/libs/db"},
 	"github.com/getkin/kin-openapi":   {"frontdesk/libs/app/apptest"},
 	"github.com/santhosh-tekuri/":     {"frontdesk/libs/app/apptest"},
-	"github.com/riverqueue/":          {"frontdesk/services/webhooks/"},
 	"github.com/alexedwards/argon2id": {"frontdesk/services/settings/"},
 	"github.com/pquerna/otp":          {"frontdesk/services/settings/"},
 	"github.com/boombuler/barcode":    {"frontdesk/services/settings/"},

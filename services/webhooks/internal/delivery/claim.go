@@ -114,16 +114,25 @@ select d.id, l.token as lease, m.event, d.message, m.payload, m.traceparent, d.s
 from lease l join delivery d on d.id = l.delivery join message m on m.id = d.message
 where l.webhook = @webhook and l.token = @lease and d.status in ('queued', 'retrying')`
 
-// Due are the webhooks that have something to send.
-func (r *Room) Due(ctx context.Context) ([]uuid.UUID, error) {
+// Due is a moment at which a webhook has something to send.
+type Due struct {
+	Webhook uuid.UUID
+	At      time.Time
+}
+
+// Due are the moments until then, rounded up to the second: now for what is due already.
+func (r *Room) Due(ctx context.Context, now, until time.Time) ([]Due, error) {
 	rows, err := r.DB.Pool.Query(ctx, `
-		select id from webhook w where active and paused is null and (
-			exists (select from delivery d where d.webhook = w.id and d.status = 'queued')
-			or exists (select from delivery d where d.webhook = w.id and d.status = 'retrying' and d.next_attempt_at <= $1))`, r.DB.Now().UTC())
+		select w.id as webhook, due.at from webhook w cross join lateral (
+			select $1::timestamptz as at where exists (select from delivery where webhook = w.id and status = 'queued')
+			union
+			select case when next_attempt_at <= $1 then $1 else date_trunc('second', next_attempt_at) + interval '1 second' end
+			from delivery where webhook = w.id and status = 'retrying' and next_attempt_at <= $2) as due
+		where w.active and w.paused is null`, now.UTC(), until.UTC())
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Due])
 }
 
 // Claim takes the lease of up to most deliveries of a webhook that may be sent now. more reports that others wait: for one

@@ -44,15 +44,6 @@ func (r Result) Outcome() endpoint.Outcome {
 	return endpoint.Failed
 }
 
-// Retry is when the schedule has the delivery sent again because of this result, false if it has not.
-func (r Result) Retry() (at time.Time, again bool) {
-	row := r.settled()
-	if row.Status != statusRetrying || row.Failed == r.Failed {
-		return at, false
-	}
-	return *row.Next, true
-}
-
 // settled is how a result leaves its delivery: one row of the statement that writes results.
 type settled struct {
 	Delivery  uuid.UUID  `json:"delivery"`

@@ -27,7 +27,7 @@ const claimWithin = 10 * time.Second
 func (r *Room) run(ctx context.Context) {
 	var listening sync.WaitGroup
 	listening.Go(func() { r.listen(ctx) })
-	listening.Go(func() { r.timers.run(ctx) })
+	listening.Go(func() { r.keepSweeping(ctx) })
 	drained, settled := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(settled)
@@ -63,11 +63,34 @@ func (r *Room) listen(ctx context.Context) {
 	})
 }
 
-// sweep wakes every webhook that has something due.
+// sweepEvery is how often each process looks for what is due. Retries wait longer than that, so one of the sweeps sees each beforehand.
+const sweepEvery = 15 * time.Second
+
+func (r *Room) keepSweeping(ctx context.Context) {
+	for tick := time.NewTicker(sweepEvery); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+			if err := r.sweep(ctx); err != nil {
+				slog.WarnContext(ctx, "looking for what is due is repeated", "error", err)
+			}
+		}
+	}
+}
+
+// sweep wakes every webhook that has something due now, and at its time each that has before the next sweep. A lane that is woken for
+// nothing does no harm: the delivery rows say what is due.
 func (r *Room) sweep(ctx context.Context) error {
-	due, err := r.deliveries.Due(ctx)
-	for _, id := range due {
-		r.lanes.wake(id)
+	now := r.DB.Now()
+	due, err := r.deliveries.Due(ctx, now, now.Add(sweepEvery))
+	for _, d := range due {
+		if wait := d.At.Sub(now); wait > 0 {
+			time.AfterFunc(wait, func() { r.lanes.wake(d.Webhook) })
+		} else {
+			r.lanes.wake(d.Webhook)
+		}
 	}
 	return err
 }

@@ -34,7 +34,6 @@ type Room struct {
 	deliveries *delivery.Room
 
 	client  *http.Client
-	timers  *timers
 	seconds metric.Float64Histogram
 	tracer  trace.Tracer
 
@@ -46,8 +45,8 @@ type Room struct {
 	giveUp  func() // ends the wait for room at a host
 }
 
-// New makes the room. It applies River's migrations.
-func New(ctx context.Context, k *app.Kit, endpoints *endpoint.Room, receivers *receiver.Room, deliveries *delivery.Room) (*Room, error) {
+// New makes the room.
+func New(ctx context.Context, k *app.Kit, endpoints *endpoint.Room, receivers *receiver.Room, deliveries *delivery.Room) *Room {
 	seconds, _ := otel.Meter("frontdesk").Float64Histogram("frontdesk.webhook.attempt.seconds", metric.WithUnit("s"),
 		metric.WithDescription("time of an attempt by outcome"),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5))
@@ -56,21 +55,11 @@ func New(ctx context.Context, k *app.Kit, endpoints *endpoint.Room, receivers *r
 	var waiting context.Context
 	waiting, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	r.lanes = newLanes(func(webhook uuid.UUID) { r.sending.Go(func() { r.dispatch(waiting, webhook) }) })
-	var err error
-	r.timers, err = newTimers(ctx, k, r.lanes.wake, r.sweep)
-	return r, err
+	return r
 }
 
 // Parts are what the service runs of the room.
-func (r *Room) Parts() app.Parts {
-	return app.Parts{
-		Run: []func(context.Context){r.run},
-		// River's jobs hold ids of webhooks.
-		Personal: app.Personal{Holds: map[string]app.Holds{"river_job": app.Nobody, "river_leader": app.Nobody, "river_migration": app.Nobody,
-			"river_notification": app.Nobody, "river_queue": app.Nobody}},
-		Restored: func(ctx context.Context) ([]string, error) { return r.timers.restored(ctx, r.DB) },
-	}
-}
+func (r *Room) Parts() app.Parts { return app.Parts{Run: []func(context.Context){r.run}} }
 
 // Attempts declares the operations that send at once.
 func (r *Room) Attempts(set *op.Set) {

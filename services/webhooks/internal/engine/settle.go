@@ -166,7 +166,7 @@ func (r *Room) storeSuccesses(ctx context.Context, results []delivery.Result, we
 	return r.DB.Pool.SendBatch(ctx, b).Close()
 }
 
-// storeMixed settles results of which some failed. It locks the webhooks first, counts, and sets the timers of retries.
+// storeMixed settles results of which some failed. It locks the webhooks first, and counts.
 func (r *Room) storeMixed(ctx context.Context, tx *db.Tx, results []delivery.Result, webhooks []uuid.UUID) error {
 	streaks, err := endpoint.LockStreaks(ctx, tx, webhooks)
 	if err != nil {
@@ -178,25 +178,15 @@ func (r *Room) storeMixed(ctx context.Context, tx *db.Tx, results []delivery.Res
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
-	var retries []timer
 	for _, a := range results {
-		if !written[a.ID] {
-			continue
-		}
-		if streak := streaks[a.Webhook]; streak != nil {
+		if streak := streaks[a.Webhook]; streak != nil && written[a.ID] {
 			streak.Count(a.Outcome())
-		}
-		if at, again := a.Retry(); again {
-			retries = append(retries, timer{a.Webhook, at})
 		}
 	}
 	for _, streak := range streaks {
 		if err := r.endpoints.SaveStreak(ctx, tx, streak); err != nil {
 			return fmt.Errorf("save failures of a webhook: %w", err)
 		}
-	}
-	if err := r.timers.set(ctx, tx, retries); err != nil {
-		return fmt.Errorf("set timers: %w", err)
 	}
 	return nil
 }

@@ -28,15 +28,13 @@ type rooms struct {
 	engine     *engine.Room
 }
 
-func build(ctx context.Context, k *app.Kit) (_ *app.Parts, err error) {
+func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 	var r rooms
 	r.messages = message.New(k, delivery.Queue, delivery.Blank)
 	r.endpoints = endpoint.New(k, receiver.Own(k), delivery.Drop)
 	r.receivers = receiver.New(k, r.endpoints)
 	r.deliveries = delivery.New(k, r.endpoints)
-	if r.engine, err = engine.New(ctx, k, r.endpoints, r.receivers, r.deliveries); err != nil {
-		return nil, err
-	}
+	r.engine = engine.New(ctx, k, r.endpoints, r.receivers, r.deliveries)
 	return app.Join(
 		app.Room{Name: "webhooks", Parts: app.Parts{Ops: r.operations(k), Jobs: []app.Job{{Name: "retention", Every: time.Minute, Run: r.expire}}}},
 		app.Room{Name: "message", Parts: r.messages.Parts()},
