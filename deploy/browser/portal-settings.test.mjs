@@ -67,7 +67,7 @@ test("two people change one document: what does not clash is kept, what clashes 
 })
 
 test("the portal's path is checked while somebody types, and whoever would lock themselves out is warned", async (t) => {
-  t.after(() => desk.admin.patch("/settings/portal", { host: "" }))
+  t.after(() => desk.person.patch("/settings/portal", { host: "" }))
   const v = await member()
   await open(v, "/settings/portal", "Portal and booking page")
   const path = v.page.getByLabel("Path")

@@ -77,7 +77,7 @@ export async function setUp() {
   const look = Object.entries(await admin.get("/settings/form-style")).filter(([, value]) => value !== null)
   if (look.length > 0) await admin.patch("/settings/form-style", Object.fromEntries(look.map(([name]) => [name, null])))
   await admin.patch("/settings/general", { business: { name: "Praktijk Linde", phone: "+32 9 123 45 67", website: "https://linde.example" }, country: "BE", currency: "EUR" })
-  await admin.patch("/settings/portal", { booking_page: true, host: "", staff_out: false })
+  await person.patch("/settings/portal", { booking_page: true, host: "", staff_out: false })
   const week = Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((d) => [d, [["09:00", "12:00"], ["13:00", "17:30"]]]))
   await until("booking", () => admin.put(`/staff/${me.user_id}/hours`, { hours: week }).catch((e) => (e.status === 404 ? undefined : Promise.reject(e))))
   await admin.patch("/settings/booking", { min_notice_min: 0, max_advance_days: 90, cancel_notice_hours: 2, client_changes: true, late_cancel_text: "", terms_text: "You can move or cancel until two hours before. We keep your details only for this appointment." })

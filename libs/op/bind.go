@@ -36,6 +36,9 @@ func (e *Entry) bind(r *request, in any) error {
 		}
 	}
 	fields := e.In
+	if !r.actor.Session && slices.ContainsFunc(fields, func(f *Field) bool { _, given := args[f.Name]; return given && f.PersonOnly }) {
+		return ErrPersonOnly
+	}
 	if r.asAbility {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *Field) bool { return f.Personal })
 	}

@@ -26,6 +26,9 @@ type Field struct {
 	InPath   bool
 	// Personal fields are not there for an ability.
 	Personal bool
+	// PersonOnly fields are changed by a person who is signed in, and refused to application passwords and assistants. They are not there for an
+	// ability either.
+	PersonOnly bool
 
 	// index is where it stands in the input.
 	index []int
@@ -50,7 +53,11 @@ func fieldsOf(requests huma.Registry, o Op, t reflect.Type) []*Field {
 		declareShared(f, s)
 		declareNull(f, s)
 		s.PrecomputeMessages()
-		p := &Field{Name: name, index: f.Index, Schema: s, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-"}
+		p := &Field{Name: name, index: f.Index, Schema: s, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-",
+			PersonOnly: f.Tag.Get("by") == "person"}
+		if p.PersonOnly {
+			s.Description += " Only a person who is signed in can change it."
+		}
 		p.Required = p.InPath || f.Tag.Get("required") == "true"
 		if t := rowOf(f.Type); t != nil {
 			p.rows = fieldsOf(requests, o, t)

@@ -37,7 +37,7 @@ func DescribeAbility(s *op.Set, e *op.Entry) Ability {
 func inputSchema(e *op.Entry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
 	for _, f := range e.In {
-		if f.Personal {
+		if f.Personal || f.PersonOnly {
 			continue
 		}
 		s.Properties[f.Name] = f.Schema

@@ -46,7 +46,8 @@ func refusals(e *op.Entry) []refusal {
 	add(protected && e.Perm != op.SignedIn, fault.Forbidden(e.Perm), "The caller lacks a permission, which data.permission names.")
 	add(protected || e.SameOrigin, op.ErrCrossOrigin, "A browser sent the call, which changes something, from another site.")
 	add(protected && !e.ForAssistants, op.ErrAssistant, "The application password is for assistants, which reach abilities only.")
-	add(e.PersonOnly, op.ErrPersonOnly, "Only a person who is signed in may do this, and no application password.")
+	add(e.PersonOnly || slices.ContainsFunc(e.In, func(f *op.Field) bool { return f.PersonOnly }), op.ErrPersonOnly,
+		"Only a person who is signed in may do this or change one of these fields, and no application password.")
 	add(e.SeesAll, op.ErrVisibility, "The answer may have records of everybody, and the caller sees only their own.")
 	add(protected && !e.BeforeTwoFactor, op.ErrTwoFactor, "The site asks for a second factor, and the session lacks it.")
 	add(e.App != "", fault.NoRoute(), "The app is switched off.")

@@ -30,6 +30,10 @@ func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 		if all, err = Read(ctx, tx); err != nil || !in.Roles.Set {
 			return reach, err
 		}
+		giver, err := ReadGiver(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
 		next := []string{}
 		for _, r := range all {
 			if slices.Contains(in.Roles.V, r.Name) {
@@ -39,6 +43,10 @@ func updateAPIAccess(ctx context.Context, tx *db.Tx, in struct {
 		for _, name := range in.Roles.V {
 			if !slices.Contains(next, name) {
 				return nil, fault.Invalid("roles", typed.Unknown("role", name))
+			}
+			// A machine wakes no credential of somebody who holds more than it does.
+			if err := giver.MayGiveRole(name); err != nil && !tx.Who.Session && !slices.Contains(reach, name) {
+				return nil, err
 			}
 		}
 		return next, nil

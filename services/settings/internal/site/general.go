@@ -154,7 +154,7 @@ func (r *Room) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	Business businessChange    `json:"business,omitzero"`
 	Currency opt.Value[string] `json:"currency,omitzero" doc:"ISO 4217 code."`
 	Country  opt.Value[string] `json:"country,omitzero" enum:"BE,NL,FR,DE,AT,CH,GB," nullable:"true" doc:"Empty for none."`
-	IPHeader opt.Value[string] `json:"ip_header,omitzero" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
+	IPHeader opt.Value[string] `json:"ip_header,omitzero" by:"person" maxLength:"50" nullable:"true" doc:"Choose only the header of a proxy that the site is behind: anyone can send it."`
 }) (general, error) {
 	doc, version, err := document.Change(ctx, tx, document.General, r.publishGeneral, func(doc *generalDoc) error {
 		wrong := in.Business.apply(&doc.Business)

@@ -34,7 +34,7 @@ func TestThePortalMovesToAHostThatLeadsHere(t *testing.T) {
 	t.Parallel()
 	s, inside := start(t, func(c *app.Config) { c.PublicURL = "https://desk.example.com" })
 	inside.client = &http.Client{Transport: answering{s.URL}}
-	c := s.As("site_admin")
+	c := s.AsSession("site_admin")
 	c.Post("/settings/portal/check-host", nil).Fails(409, "svc_conflict")
 	check := func(host string) *apptest.Answer {
 		c.Patch("/settings/portal", map[string]any{"host": host}).Is(200)

@@ -181,12 +181,12 @@ func (r *Room) portalFor(ctx context.Context, tx *db.Tx, doc portalDoc, version 
 func (r *Room) updatePortal(ctx context.Context, tx *db.Tx, in struct {
 	Path        opt.Value[string] `json:"path,omitzero" doc:"Lower-case letters, digits and hyphens, at most 50."`
 	StaffOut    opt.Value[bool]   `json:"staff_out,omitzero" doc:"People with only the role staff work in the portal."`
-	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" doc:"Everyone with a role in the service needs a second factor."`
-	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" enum:"1,8,24" doc:"After how many hours without a call a session ends."`
+	Require2FA  opt.Value[bool]   `json:"require_2fa,omitzero" by:"person" doc:"Everyone with a role in the service needs a second factor."`
+	IdleHours   opt.Value[int]    `json:"idle_hours,omitzero" by:"person" enum:"1,8,24" doc:"After how many hours without a call a session ends."`
 	LogoID      opt.Value[int64]  `json:"logo_id,omitzero" minimum:"1" nullable:"true" doc:"A picture of upload-media; null shows the business's name."`
 	PoweredBy   opt.Value[bool]   `json:"powered_by,omitzero" doc:"Pages name the product."`
 	BookingPage opt.Value[bool]   `json:"booking_page,omitzero" doc:"true switches the stand-alone booking page on."`
-	Host        opt.Value[string] `json:"host,omitzero" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
+	Host        opt.Value[string] `json:"host,omitzero" by:"person" maxLength:"253" nullable:"true" doc:"Own (sub)domain; empty for none. The portal moves there once check-host passes."`
 }) (portal, error) {
 	publish := func(ctx context.Context, tx *db.Tx, changed []string) error {
 		if err := r.publishPortal(ctx, tx, changed); err != nil {

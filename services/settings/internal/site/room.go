@@ -72,12 +72,12 @@ func (r *Room) Settings(set *op.Set) {
 		Use: "Use it to learn name, address, currency, country and time zone of the business."}, r.getGeneral)
 	op.Add(set, op.Op{ID: "update-general-settings", Versioned: true, Route: "PATCH /settings/general", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc: "Change the general settings.",
-		Use: "What is left out stays. A wrong ip_header breaks the limits that keep abuse away. Answers with the settings."}, r.updateGeneral)
+		Use: "What is left out stays. Answers with the settings."}, r.updateGeneral)
 	op.Add(set, op.Op{ID: "get-portal-settings", Route: "GET /settings/portal", Perm: auth.ManageCRM, Doc: "Get the portal's settings.",
 		Use: "Answers with addresses, sign-out and second factor, and whether the booking page is on."}, r.getPortal)
 	op.Add(set, op.Op{ID: "update-portal-settings", Versioned: true, Route: "PATCH /settings/portal", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc:   "Change the portal's settings.",
-		Use:   "What is left out stays. Another path or host moves the team's sign-in, and require_2fa keeps out who has none. Answers with the settings.",
+		Use:   "What is left out stays. Another path moves the team's sign-in. Answers with the settings.",
 		Fails: op.Fails{"svc_conflict reserved": "The path belongs to the platform.", "svc_conflict in_use": "The path belongs to a page."}}, r.updatePortal)
 	op.AddOutside(set, op.Op{ID: "check-portal-host", Route: "POST /settings/portal/check-host", Perm: auth.ManageCRM, Record: "settings",
 		Outside: true, Doc: "Check that the portal's host leads here. The portal moves there once it does.",

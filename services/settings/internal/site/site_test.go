@@ -29,7 +29,7 @@ func start(t *testing.T, configure ...func(*app.Config)) (s *apptest.Service, r 
 func TestTheSiteKeepsWhatItIsTold(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, func(c *app.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
-	c := s.As("site_admin")
+	c := s.AsSession("site_admin")
 	t.Run("general settings change one by one", func(t *testing.T) {
 		first := c.Get("/settings/general").Is(200)
 		require.Equal(t, "Europe/Brussels", first.Text("timezone"))
