@@ -74,6 +74,25 @@ func TestWhatStandsInTheWayOfEachAttackerIsTried(t *testing.T) {
 	}
 }
 
+// Each line about keys, data and logs names the test that holds it.
+func TestWhatIsSaidOfKeysDataAndLogsIsTried(t *testing.T) {
+	text, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	for _, section := range []string{"Keys", "Data", "Logs"} {
+		_, rest, there := strings.Cut(string(text), "\n## "+section+"\n")
+		require.True(t, there, section)
+		lines, _, _ := strings.Cut(rest, "\n## ")
+		rows := regexp.MustCompile(`(?m)^\| .*\|$`).FindAllString(lines, -1)
+		require.Greater(t, len(rows), 5, section)
+		for _, line := range rows[1:] {
+			require.Contains(t, line, "`Test", section)
+		}
+		for said := range strings.SplitSeq(strings.TrimSpace(regexp.MustCompile(`(?m)^\|.*\|$`).ReplaceAllString(lines, "")), "\n\n") {
+			require.True(t, strings.TrimSpace(said) == "" || strings.Contains(said, "`Test"), said)
+		}
+	}
+}
+
 // An answer names files and tests of the tree. Those it names exist.
 func TestWhatTheAnswersNameExists(t *testing.T) {
 	text, err := os.ReadFile("SECURITY.md")

@@ -305,3 +305,17 @@ func TestEachAbilityIsSaidInEveryLanguageOfThePeopleWhoConsent(t *testing.T) {
 		require.Contains(t, texts, "settings.action."+name, "the portal has no name for it")
 	}
 }
+
+// jitter are the packages whose random numbers are no secrets: waits, ports, and spread of work.
+var jitter = []string{"libs/db", "libs/freeport", "libs/op"}
+
+func TestSecretsComeFromTheSystem(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || slices.Contains(jitter, filepath.Dir(f.path)) {
+			continue
+		}
+		for _, i := range f.Imports {
+			require.NotContains(t, i.Path.Value, "math/rand", "%s: random numbers of secrets come from crypto/rand", f.path)
+		}
+	}
+}

@@ -19,23 +19,33 @@ import (
 )
 
 // Events are the envelopes on a topic so far, in order of each key. It waits until the outbox is empty.
-func (s *Service) Events(topic string) []*proto.Envelope {
+func (s *Service) Events(topic string) (all []*proto.Envelope) {
+	s.t.Helper()
+	s.messages(topic, func(key string, value []byte) {
+		env := &proto.Envelope{RecordId: key, Kind: "tombstone"}
+		if value != nil {
+			env = &proto.Envelope{}
+			require.NoError(s.t, protobuf.Unmarshal(value, env))
+		}
+		all = append(all, env)
+	})
+	return all
+}
+
+// messages reads the messages on a topic so far, opened, in order of each key; value is nil for a tombstone. It waits until the outbox is empty.
+func (s *Service) messages(topic string, each func(key string, value []byte)) {
 	s.t.Helper()
 	s.Settle()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	ends, err := s.ends(ctx, topic)
 	require.NoError(s.t, err)
-	var all []*proto.Envelope
 	for p, end := range ends[topic] {
 		for next := int64(0); next < end; {
-			var envelopes []*proto.Envelope
-			envelopes, next, err = s.fetch(ctx, topic, p, next, end)
+			next, err = s.fetch(ctx, topic, p, next, end, each)
 			require.NoError(s.t, err)
-			all = append(all, envelopes...)
 		}
 	}
-	return all
 }
 
 // Audited are the audit entries so far with the operation action.
@@ -61,43 +71,38 @@ func (s *Service) Changes(action string) (all []string) {
 }
 
 // fetch reads from offset next on, but not from end on, and answers the offset behind what it read.
-func (s *Service) fetch(ctx context.Context, topic string, partition int, next, end int64) (all []*proto.Envelope, _ int64, err error) {
+func (s *Service) fetch(ctx context.Context, topic string, partition int, next, end int64, each func(key string, value []byte)) (int64, error) {
 	res, err := s.broker.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: next, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 5 * time.Second})
 	if err = errors.Join(err, errorOf(res)); err != nil {
-		return nil, next, fmt.Errorf("fetch %s/%d from %d: %w", topic, partition, next, err)
+		return next, fmt.Errorf("fetch %s/%d from %d: %w", topic, partition, next, err)
 	}
 	for {
 		r, err := res.Records.ReadRecord()
 		if errors.Is(err, io.EOF) {
-			return all, next, nil
+			return next, nil
 		}
 		if err != nil {
-			return nil, next, err
+			return next, err
 		}
 		if r.Offset < next || r.Offset >= end {
 			continue // a batch is answered whole
 		}
 		next = r.Offset + 1
-		env := &proto.Envelope{}
 		key, err := io.ReadAll(r.Key)
 		if err != nil {
-			return nil, next, err
+			return next, err
 		}
-		if r.Value == nil {
-			env.RecordId, env.Kind = string(key), "tombstone"
-		} else {
+		var value []byte
+		if r.Value != nil {
 			raw, err := io.ReadAll(r.Value)
 			if err == nil {
-				raw, err = Trust(proto.TopicNamed(topic).SealedTo).Open(topic, string(key), raw)
-			}
-			if err == nil {
-				err = protobuf.Unmarshal(raw, env)
+				value, err = Trust(proto.TopicNamed(topic).SealedTo).Open(topic, string(key), raw)
 			}
 			if err != nil {
-				return nil, next, err
+				return next, err
 			}
 		}
-		all = append(all, env)
+		each(string(key), value)
 	}
 }
 

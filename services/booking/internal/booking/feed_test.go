@@ -1,7 +1,6 @@
 package booking
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
 )
 
 // feed is an address as a calendar has it.
@@ -20,7 +20,7 @@ func (o *office) feed(user int64, more ...object) string {
 	if len(more) > 0 {
 		body = more[0]
 	}
-	url := o.admin.Post(path("/staff/%d/calendar-feed", user), body).Is(201).Text("url")
+	url := o.AsSession("site_admin").Post(path("/staff/%d/calendar-feed", user), body).Is(201).Text("url")
 	_, at, ok := strings.Cut(url, "/v1")
 	require.True(o.t, ok && strings.HasPrefix(url, o.Kit.Config.PublicURL) && strings.HasSuffix(url, ".ics"), url)
 	return at
@@ -213,7 +213,7 @@ func TestWhoMayHaveAnAddressForWhom(t *testing.T) {
 	o := open9to5(t, nil)
 	o.Role("viewer", "all", "svc_view_contacts")
 	o.Role("booker", "all", "svc_view_contacts", "svc_manage_bookings")
-	viewer, booker := o.AsSession("viewer"), o.AsSession("booker")
+	viewer, booker, colleague := o.AsSession("viewer"), o.AsSession("booker"), o.AsSession("staff")
 	of := func(c *apptest.Client) string { return path("/staff/%d/calendar-feed", c.UserID) }
 	made := viewer.With("Idempotency-Key", "one").Post(of(viewer), object{}).Is(201)
 	require.Empty(t, viewer.With("Idempotency-Key", "one").Post(of(viewer), object{}).Is(201).Text("url"), "a secret is shown once")
@@ -222,14 +222,25 @@ func TestWhoMayHaveAnAddressForWhom(t *testing.T) {
 	viewer.Get(of(booker)).Fails(403, "svc_forbidden")
 	booker.Post(of(o.staff), object{}).Is(201)
 	booker.Post("/staff/9999/calendar-feed", object{}).Fails(404, "svc_not_found")
-	o.staff.Post(of(o.staff), object{}).Is(201)
-	o.staff.Post(of(booker), object{}).Fails(404, "svc_not_found")
-	o.admin.Post(of(o.staff), object{"details": "all"}).Fails(400, "svc_invalid_param")
+	colleague.Post(of(colleague), object{}).Is(201)
+	colleague.Post(of(booker), object{}).Fails(404, "svc_not_found")
+	for name, key := range map[string]*apptest.Client{"one's own": o.staff, "an administrator's": o.admin} {
+		require.Equal(t, "person_only", key.Post(of(o.staff), object{}).Fails(403, "svc_forbidden").Text("data.reason"), "the address would outlive the key: %s", name)
+	}
+	booker.Post(of(o.staff), object{"details": "all"}).Fails(400, "svc_invalid_param")
 	o.Visitor().Post(of(o.staff), object{}).Fails(401, "svc_unauthorized")
-	var hash []byte
-	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select hash from calendar_feed where user_id = $1`, viewer.UserID).Scan(&hash))
-	require.Len(t, hash, 32)
-	require.NotContains(t, made.Text("url"), fmt.Sprintf("%x", hash))
+	_, token, _ := strings.Cut(strings.TrimSuffix(made.Text("url"), ".ics"), "/calendar-feeds/")
+	require.Len(t, token, 43)
+	require.Empty(t, o.Holding(token), "its hash is kept")
+}
+
+func TestTheTokenOfALinkIsNotKept(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
+	link := linkIn(t, o.lastMail("ann@example.com"))
+	o.Visitor().Post("/booking/manage", object{"token": link}).Is(200)
+	require.Equal(t, []string{proto.MailTopic}, o.Holding(link), "the mail that brings it")
 }
 
 func TestAnAddressIsReadSixtyTimesAnHour(t *testing.T) {

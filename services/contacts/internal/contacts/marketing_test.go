@@ -41,6 +41,18 @@ func tokenIn(t *testing.T, m *proto.Mail, page string) string {
 	return found[1]
 }
 
+func TestTheTokenOfALinkIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, Service)
+	admin := s.As("svc_admin")
+	id := admin.Post("/contacts", object{"first_name": "Ann", "email": "ann@example.com"}).Is(201).Text("id")
+	admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)
+	link := tokenIn(t, mails(t, s, "ann@example.com", "marketing.confirm")[0], "/marketing/confirm")
+	require.Equal(t, []string{proto.MailTopic}, s.Holding(link), "the mail that brings it")
+	s.Visitor().Post("/marketing/confirm", object{"token": link}).Is(200)
+	require.Equal(t, []string{proto.MailTopic}, s.Holding(link))
+}
+
 func TestHowAnAddressSubscribes(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)

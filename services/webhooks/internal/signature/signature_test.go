@@ -101,7 +101,7 @@ func TestWhileTwoSecretsAreValidAReceiverWithEitherAccepts(t *testing.T) {
 	}
 }
 
-func TestSecrets(t *testing.T) {
+func TestASecretHas256RandomBits(t *testing.T) {
 	a, b := NewSecret(), NewSecret()
 	require.NotEqual(t, a, b)
 	require.Regexp(t, `^whsec_[A-Za-z0-9+/]{43}=$`, a)
