@@ -268,31 +268,28 @@ func (s *Service) Role(name, visibility string, capabilities ...string) {
 // As is a client of a new user with these roles, over an application password, once the service knows it.
 func (s *Service) As(roles ...string) *Client {
 	s.t.Helper()
-	s.mu.Lock()
-	s.users++
-	id := s.users
-	s.mu.Unlock()
-	return s.user(id, false, roles...)
+	return s.user(&proto.ApplicationPassword{}, roles...)
 }
 
 // AsAssistant is As with a password that is marked for assistants.
 func (s *Service) AsAssistant(roles ...string) *Client {
 	s.t.Helper()
+	return s.user(&proto.ApplicationPassword{Assistant: true}, roles...)
+}
+
+// user is a client of a new user over an application password of this kind.
+func (s *Service) user(key *proto.ApplicationPassword, roles ...string) *Client {
+	s.t.Helper()
 	s.mu.Lock()
 	s.users++
 	id := s.users
 	s.mu.Unlock()
-	return s.user(id, true, roles...)
-}
-
-func (s *Service) user(id int64, assistant bool, roles ...string) *Client {
-	s.t.Helper()
 	login, password := fmt.Sprintf("user%d", id), fmt.Sprintf("abcd efgh ijkl mnop %04d", id)
 	s.publishUser(id, roles...)
 	hash := auth.PasswordHash(password)
-	s.identity(auth.KeyKey(fmt.Sprint("k", id)), &proto.Identity{Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{
-		Id: fmt.Sprint("k", id), UserId: id, Name: fmt.Sprintf("key of user %d", id), Hash: hash[:], Assistant: assistant}}})
-	s.Eventually(func() bool { _, ok := s.Kit.Identity.Table.Get(auth.KeyKey(fmt.Sprint("k", id))); return ok })
+	key.Id, key.UserId, key.Name, key.Hash = fmt.Sprint("k", id), id, fmt.Sprintf("key of user %d", id), hash[:]
+	s.identity(auth.KeyKey(key.GetId()), &proto.Identity{Record: &proto.Identity_Key{Key: key}})
+	s.Eventually(func() bool { _, ok := s.Kit.Identity.Table.Get(auth.KeyKey(key.GetId())); return ok })
 	return &Client{s: s, t: s.t, UserID: id, Login: login, password: password}
 }
 

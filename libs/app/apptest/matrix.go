@@ -19,8 +19,8 @@ var pathParameter = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // CheckAccess calls every operation that proto/operations.json lists for the service as every kind of
 // caller: nobody, and users with each role of a new site and with each permission alone, seeing all or
-// their own, over a session, an application password and one for assistants. It requires the answer that
-// the list's permission asks for; what an allowed call then meets (400, 404, 409) is not its affair.
+// their own, over a session, an application password and one for assistants. Where a role sees all, the password is that of a site
+// administrator, limited to what the role holds. It requires the answer that the list's permission asks for; what an allowed call then meets (400, 404, 409) is not its affair.
 func (s *Service) CheckAccess() {
 	s.t.Helper()
 	callers := s.callers()
@@ -192,9 +192,14 @@ func (s *Service) callers() []caller {
 		for _, p := range r.holds {
 			holds[p] = true
 		}
-		all = append(all,
+		password := caller{name: fmt.Sprint(r.name, " with a password"), holds: holds}
+		if r.visibility == "all" {
+			password.client = s.user(&proto.ApplicationPassword{Limited: true, Permissions: r.holds}, auth.SiteAdmin)
+		} else {
+			password.client = s.As(r.name)
+		}
+		all = append(all, password,
 			caller{name: fmt.Sprint(r.name, " in a browser"), client: s.AsSession(r.name), holds: holds, session: true},
-			caller{name: fmt.Sprint(r.name, " with a password"), client: s.As(r.name), holds: holds},
 			caller{name: fmt.Sprint(r.name, "'s assistant"), client: s.AsAssistant(r.name), holds: holds, assistant: true})
 	}
 	return all

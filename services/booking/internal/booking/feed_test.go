@@ -240,7 +240,7 @@ func TestTheTokenOfALinkIsNotKept(t *testing.T) {
 	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
 	link := linkIn(t, o.lastMail("ann@example.com"))
 	o.Visitor().Post("/booking/manage", object{"token": link}).Is(200)
-	require.Equal(t, []string{proto.MailTopic}, o.Holding(link), "the mail that brings it")
+	require.Equal(t, []string{"outbox", proto.MailTopic}, o.Holding(link), "on its way by mail")
 }
 
 func TestAnAddressIsReadSixtyTimesAnHour(t *testing.T) {

@@ -26,7 +26,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// A link stands in the mail that brings it, until that is sent; the database has nothing else of any secret but its hash, or the secret sealed.
+// A link stands in the mail that brings it, on its way and until it is sent. Of all other secrets the database has the hash, or the secret sealed.
 func TestNoSecretIsStoredPublishedOrLogged(t *testing.T) {
 	log := &lockedBuffer{}
 	slog.SetDefault(slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -60,7 +60,7 @@ func TestNoSecretIsStoredPublishedOrLogged(t *testing.T) {
 		require.Empty(t, s.Holding(secret), name)
 		require.NotContains(t, log.String(), secret, name)
 	}
-	require.Equal(t, []string{"mail", proto.MailTopic}, s.Holding(link))
+	require.Equal(t, []string{"mail", "outbox", proto.MailTopic}, s.Holding(link))
 	require.NotContains(t, log.String(), link)
 	require.NotEmpty(t, log.String())
 	require.Contains(t, s.Holding("admin@example.com"), "person", "what is there is found")
