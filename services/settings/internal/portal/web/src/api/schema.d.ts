@@ -3186,7 +3186,7 @@ export interface paths {
         head?: never;
         /**
          * Update general settings
-         * @description Change the general settings. What is left out stays. A wrong ip_header breaks the limits that keep abuse away. Answers with the settings.
+         * @description Change the general settings. What is left out stays. Answers with the settings.
          *
          *     Needs the permission `svc_manage_crm`.
          */
@@ -3238,7 +3238,7 @@ export interface paths {
         head?: never;
         /**
          * Update portal settings
-         * @description Change the portal's settings. What is left out stays. Another path or host moves the team's sign-in, and require_2fa keeps out who has none. Answers with the settings.
+         * @description Change the portal's settings. What is left out stays. Another path moves the team's sign-in. Answers with the settings.
          *
          *     Needs the permission `svc_manage_crm`.
          */
@@ -3676,7 +3676,7 @@ export interface paths {
          * Create calendar feed
          * @description Create the address at which a person's own calendar reads their appointments; one that was there before ends.
          *
-         *     Needs the permission `svc_view_contacts`.
+         *     Needs the permission `svc_view_contacts`, and a person who is signed in.
          *
          *     Part of the app `booking`.
          */
@@ -8108,7 +8108,7 @@ export interface components {
          * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
          *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
          *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
          *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
          */
         ForbiddenToPrograms: {
@@ -8124,7 +8124,7 @@ export interface components {
          * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
          *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
          *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
          *     - `svc_forbidden` with reason `visibility`: The answer may have records of everybody, and the caller sees only their own.
          *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
          */
@@ -8177,7 +8177,7 @@ export interface components {
         /**
          * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
          *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
          */
         ForbiddenWithoutPermissionInFirstStepToPrograms: {
             headers: {
@@ -8204,7 +8204,7 @@ export interface components {
         /**
          * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
          *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+         *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
          *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
          */
         ForbiddenWithoutPermissionToPrograms: {
@@ -13078,7 +13078,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -13198,7 +13198,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -13247,7 +13247,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -13575,7 +13575,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              */
             403: {
@@ -13630,7 +13630,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -13713,7 +13713,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              */
             403: {
@@ -16998,7 +16998,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -17104,7 +17104,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -17147,7 +17147,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -17190,7 +17190,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -17268,7 +17268,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -17365,7 +17365,7 @@ export interface operations {
              *     - `svc_forbidden` with reason `admin_only`: The caller is no administrator of the site.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
             403: {
@@ -21375,7 +21375,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -21568,7 +21568,7 @@ export interface operations {
             /**
              * @description - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
              */
@@ -24617,7 +24617,23 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
+             *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
+             *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
+             *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
+             *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
+             *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
@@ -25142,7 +25158,7 @@ export interface operations {
                     country?: "BE" | "NL" | "FR" | "DE" | "AT" | "CH" | "GB" | "" | null;
                     /** @description ISO 4217 code. */
                     currency?: string;
-                    /** @description Choose only the header of a proxy that the site is behind: anyone can send it. */
+                    /** @description Choose only the header of a proxy that the site is behind: anyone can send it. Only a person who is signed in can change it. */
                     ip_header?: string | null;
                 };
             };
@@ -25227,7 +25243,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenToPrograms"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["VersionMismatch"];
             413: components["responses"]["TooLarge"];
@@ -25365,11 +25381,11 @@ export interface operations {
                 "application/json": {
                     /** @description true switches the stand-alone booking page on. */
                     booking_page?: boolean;
-                    /** @description Own (sub)domain; empty for none. The portal moves there once check-host passes. */
+                    /** @description Own (sub)domain; empty for none. The portal moves there once check-host passes. Only a person who is signed in can change it. */
                     host?: string | null;
                     /**
                      * Format: int64
-                     * @description After how many hours without a call a session ends.
+                     * @description After how many hours without a call a session ends. Only a person who is signed in can change it.
                      * @enum {integer}
                      */
                     idle_hours?: 1 | 8 | 24;
@@ -25382,7 +25398,7 @@ export interface operations {
                     path?: string;
                     /** @description Pages name the product. */
                     powered_by?: boolean;
-                    /** @description Everyone with a role in the service needs a second factor. */
+                    /** @description Everyone with a role in the service needs a second factor. Only a person who is signed in can change it. */
                     require_2fa?: boolean;
                     /** @description People with only the role staff work in the portal. */
                     staff_out?: boolean;
@@ -25427,7 +25443,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenToPrograms"];
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `in_use`: The path belongs to a page.
@@ -27188,7 +27204,7 @@ export interface operations {
              * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
              *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
@@ -27243,7 +27259,7 @@ export interface operations {
              * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
              *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
@@ -27374,7 +27390,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenToPrograms"];
             /**
              * @description - `svc_no_route`: The app is switched off.
              *     - `svc_not_found`: There is no such record, or not for this caller.
@@ -27480,7 +27496,7 @@ export interface operations {
              * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
              *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
@@ -28077,7 +28093,7 @@ export interface operations {
              * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
              *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
              *     - `svc_two_factor_required`: The site asks for a second factor, and the session lacks it.
@@ -28129,7 +28145,7 @@ export interface operations {
              * @description - `svc_forbidden`: The caller lacks a permission, which data.permission names.
              *     - `svc_forbidden` with reason `assistant`: The application password is for assistants, which reach abilities only.
              *     - `svc_forbidden` with reason `cross_origin`: A browser sent the call, which changes something, from another site.
-             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this, and no application password.
+             *     - `svc_forbidden` with reason `person_only`: Only a person who is signed in may do this or change one of these fields, and no application password.
              *     - `svc_forbidden` with reason `rights`: The person or the role has rights that the caller does not hold.
              *     - `svc_forbidden` with reason `site_admin`: Only a site administrator may do this to a site administrator.
              *     - `svc_password_required`: The session has not seen the password within ten minutes: POST /auth/confirm first.
