@@ -48,7 +48,6 @@ test("one's notifications are saved with what differs, and what clashes is said"
   await v.page.getByRole("button", { name: "Save", exact: true }).click()
   await until("the change", async () => (await who.api.get("/me/notifications")).kinds.team_moved === "off")
   assert.equal((await who.api.get("/me/notifications")).digest_at, "18:30", "what was not changed here stays")
-  // With the stream at its beginning all is read anew, and the clash may be said before Save is pressed, which then decides for mine.
   await openListening(v, "/settings/notifications", "Notifications")
   await v.page.getByLabel("Time of digest and agenda").fill("06:45")
   await who.api.patch("/me/notifications", { digest_at: "19:00" })

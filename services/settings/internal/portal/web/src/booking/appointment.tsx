@@ -13,6 +13,7 @@ import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/for
 import { useKeys } from "@/kit/keys"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/head"
+import { appointmentsOf } from "@/kit/records"
 import { can, start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
@@ -76,7 +77,7 @@ function One({ a }: { a: Record }) {
 
 /** The client's other appointments: what was, and what is to come. */
 function Others({ a }: { a: Record }) {
-  const all = useQuery({ queryKey: ["appointments", "list", { contact: a.contact.id }], queryFn: async () => (await take(api.GET("/appointments", { params: { query: { contact: a.contact.id, per_page: 100 } } }))).items }).data ?? []
+  const all = useQuery(appointmentsOf(a.contact.id)).data ?? []
   const others = all.filter((x) => x.id !== a.id).reverse()
   if (others.length === 0) return null
   return (

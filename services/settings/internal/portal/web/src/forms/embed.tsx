@@ -60,7 +60,7 @@ function Snippet({ label, code, link }: { label: string; code: string; link?: bo
 /** Adds the form to a page of this site, or to a new one. */
 function InPage({ f, onClose }: { f: FormRecord; onClose: () => void }) {
   const queries = useQueryClient()
-  const pages = useQuery({ queryKey: ["pages", "list"], queryFn: () => take(api.GET("/pages", { params: { query: { per_page: 100 } } })), select: (l) => l.items }).data ?? []
+  const pages = useQuery({ queryKey: ["pages", "list", "choice"], queryFn: () => take(api.GET("/pages", { params: { query: { per_page: 100 } } })), select: (l) => l.items }).data ?? []
   const [page, setPage] = useState("")
   const form = useForm(async (values, key) => {
     const done = await take(api.POST("/forms/{id}/embed-in-page", { params: { path: { id: f.id }, header: { "Idempotency-Key": key } }, body: page ? { page_id: Number(page) } : { new_page_title: text(values, "new_page_title") } }))

@@ -78,7 +78,7 @@ function Edit({ f }: { f: FormRecord }) {
       setPart("edit")
       throw fault
     }
-  }, (fault) => fault.shown)
+  })
   useLayoutEffect(() => {
     if (!focus.current) return
     const [id, what] = focus.current.split(" ")

@@ -9,6 +9,7 @@ import { dayText, momentText, timeText } from "@/kit/dates"
 import { confirm } from "@/kit/dialog"
 import { Panel } from "@/kit/panel"
 import { Head } from "@/kit/head"
+import { appointmentsOf } from "@/kit/records"
 import { can, on } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
@@ -106,8 +107,8 @@ function Answers({ s }: { s: Record }) {
 
 /** The appointment that these details belong to. */
 function Booked({ s, contact }: { s: Record; contact: string }) {
-  const found = useQuery({ queryKey: ["appointments", "list", "of", contact], queryFn: () => take(api.GET("/appointments", { params: { query: { contact, per_page: 100 } } })), staleTime: 60_000 }).data
-  const a = found?.items.find((x) => x.submission?.id === s.id)
+  const found = useQuery({ ...appointmentsOf(contact), staleTime: 60_000 }).data
+  const a = found?.find((x) => x.submission?.id === s.id)
   if (!a) return null
   return (
     <Panel title={t("forms.appointment")}>

@@ -87,11 +87,14 @@ test("a save without a change asks nobody", async () => {
   assert.deepEqual(api.sent, [])
 })
 
-test("a colleague's change of the same value is said while the draft is open, and a save decides for mine", async () => {
+test("a colleague's change of the same value is said while the draft is open, and a save waits until the person has decided", async () => {
   const { api, draft } = begin()
   draft.set("name", "Mine")
   draft.see(api.others({ name: "Theirs", price: "30.00" }))
   assert.deepEqual([draft.state.clashes, draft.state.mine.name, draft.state.mine.price], [["name"], "Mine", "30.00"])
+  await assert.rejects(draft.save(api), { shown: true })
+  assert.deepEqual([api.sent, api.record.name, draft.state.clashes], [[], "Theirs", ["name"]])
+  draft.keep(["name"])
   await draft.save(api)
   assert.deepEqual([api.record.name, api.record.price, draft.state.clashes], ["Mine", "30.00", []])
 })
@@ -131,6 +134,8 @@ test("a change of the same value that the screen has not heard of is refused, sa
   api.others({ name: "Theirs" })
   await assert.rejects(draft.save(api), { status: 412, shown: true })
   assert.deepEqual([draft.state.clashes, draft.state.mine.name, draft.state.base.name], [["name"], "Mine", "Theirs"])
+  await assert.rejects(draft.save(api), { shown: true })
+  draft.keep(["name"])
   await draft.save(api)
   assert.equal(api.record.name, "Mine")
 })
@@ -139,6 +144,7 @@ test("a new change of theirs after the person decided for mine is said again", a
   const { api, draft } = begin()
   draft.set("name", "Mine")
   draft.see(api.others({ name: "Theirs" }))
+  draft.keep(["name"])
   api.others({ name: "Theirs again" })
   await assert.rejects(draft.save(api), { status: 412 })
   assert.deepEqual([draft.state.clashes, draft.state.base.name], [["name"], "Theirs again"])

@@ -1,4 +1,5 @@
 // What becomes of a person's changes while their record changes or saves. Nothing of it needs a page.
+import { Fault } from "@/api/fault"
 import { isLater, versionOf } from "@/api/version"
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v)
@@ -74,9 +75,12 @@ export type Source<T extends object> = {
   creates?: boolean
 }
 
+/** A refusal that the draft shows itself. */
+const clash = (e: object) => Object.assign(e, { shown: true })
+
 /**
  * A person's changes of one record, from the version that they began with. base is the newest state that is known, mine the same with the
- * changes upon it, clashes the paths that somebody else has changed as well: to save is to decide for mine.
+ * changes upon it, clashes the paths that somebody else has changed as well: none of them is saved before somebody has decided.
  */
 export type State<T> = { base: T; mine: T; clashes: string[]; sending: boolean }
 
@@ -110,6 +114,11 @@ export class Draft<T extends object> {
     this.#become({ mine: put(mine, path, value), clashes: same(value, at(base, path)) ? clashes.filter((p) => p !== path) : clashes })
   }
 
+  /** Decides for mine where somebody else has changed the same: the next save replaces theirs. */
+  keep(paths: string[]) {
+    this.#become({ clashes: this.state.clashes.filter((path) => !paths.includes(path)) })
+  }
+
   /** Takes the values of the record at some paths, or everywhere, in place of mine. */
   drop(paths?: string[]) {
     const { base, mine, clashes } = this.state
@@ -132,12 +141,14 @@ export class Draft<T extends object> {
 
   /**
    * Sends the changes at some paths, or all, after the saves that were begun before. If somebody else changed other values meanwhile, the
-   * change is sent again with their version. If they changed the same ones, these become clashes and the refusal is thrown.
+   * change is sent again with their version. If they changed the same ones, these become clashes and the refusal is thrown; as long as
+   * nobody has decided about them nothing is sent.
    */
   async save(source: Source<T>, paths = this.dirty): Promise<void> {
+    if (paths.some((path) => this.state.clashes.includes(path))) throw clash(new Fault("undecided", 0))
     const sent = paths.map((path) => [path, trimmed(at(this.state.mine, path))] as const)
     this.#waiting++
-    this.#become({ sending: true, clashes: this.state.clashes.filter((path) => !paths.includes(path)) })
+    this.#become({ sending: true })
     const send = this.#sends.then(() => this.#send(source, sent))
     this.#sends = send.catch(() => {})
     try {
@@ -178,7 +189,7 @@ export class Draft<T extends object> {
       } catch (e) {
         if ((e as { status?: number }).status !== 412 || tries === 5) throw e
         this.#become(this.#onto(await source.load()))
-        if (changed.some(([path]) => this.state.clashes.includes(path))) throw Object.assign(e as object, { shown: true })
+        if (changed.some(([path]) => this.state.clashes.includes(path))) throw clash(e as object)
       }
     }
   }

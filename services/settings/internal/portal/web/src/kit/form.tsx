@@ -52,7 +52,7 @@ export function useForm(submit: (values: FormData, key: string) => Promise<void>
       setProblems(f.details)
       if (!onFault?.(f)) {
         const known = Object.keys(f.details).every((name) => ref.current?.elements.namedItem(name))
-        setFault(known && Object.keys(f.details).length > 0 ? undefined : f)
+        setFault(f.shown || (known && Object.keys(f.details).length > 0) ? undefined : f)
         setRefusals((n) => n + 1)
       }
     } finally {
@@ -63,7 +63,7 @@ export function useForm(submit: (values: FormData, key: string) => Promise<void>
 }
 
 /** Runs a draft's save as a form: problems stand at the fields, and what somebody else changed as well is said by the form. */
-export const useDraftForm = (draft: Drafting, done: () => void) => useForm(async () => (await draft.save(), done()), (f) => f.shown)
+export const useDraftForm = (draft: Drafting, done: () => void) => useForm(async () => (await draft.save(), done()))
 
 /** The limits of an operation's parameters by their names, as api/limits.ts has them. */
 export type Limits = { [name: string]: { maxLength?: number; min?: number; max?: number } }
@@ -109,7 +109,7 @@ export function SaveBar({ draft, busy, disabled, kind = "main", save = t("save")
       <span className="soft" role="status">{draft.dirty ? t("draft.unsaved") : ""}</span>
       <span className="row">
         {draft.dirty && <Button onClick={() => draft.drop()}>{t("draft.discard")}</Button>}
-        <Button kind={kind} type="submit" busy={busy} disabled={disabled}>{draft.clashes.length > 0 ? t("draft.mine") : save}</Button>
+        <Button kind={kind} type="submit" busy={busy} disabled={disabled}>{save}</Button>
       </span>
     </div>
   )

@@ -11,6 +11,21 @@ export const contactQuery = (id: string) => queryOptions({ queryKey: contactKey(
 export const servicesQuery = (archived: boolean) =>
   queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items, staleTime: 60_000 })
 
+/** All appointments of a contact, from the first one on: however many there are, the newest are among them. */
+export const appointmentsOf = (contact: string) =>
+  queryOptions({
+    queryKey: ["appointments", "list", "of", contact],
+    queryFn: async ({ signal }) => {
+      const all: Schema<"Appointment">[] = []
+      for (let cursor: string | null | undefined = ""; cursor !== null; ) {
+        const page: Schema<"ListAppointment"> = await take(api.GET("/appointments", { params: { query: { contact, per_page: 100, ...(cursor && { cursor }) } }, signal }))
+        all.push(...page.items)
+        cursor = page.next_cursor
+      }
+      return all
+    },
+  })
+
 const formsQuery = queryOptions({ queryKey: ["forms", "list"], queryFn: async () => (await take(api.GET("/forms"))).items, staleTime: 30_000 })
 export const useForms = () => useQuery(formsQuery).data ?? none
 export const useTags = () => useQuery({ queryKey: ["tags"], queryFn: () => take(api.GET("/tags")), staleTime: 60_000, select: (l) => l.items.filter((x) => !x.changing?.deleting) }).data ?? none

@@ -26,6 +26,7 @@ export type Drafting = {
   /** The value that somebody else gave a path, where that clashes with mine. */
   theirs: (path: string) => { value: unknown } | undefined
   set: (path: string, value: unknown) => void
+  keep: (paths: string[]) => void
   drop: (paths?: string[]) => void
   save: (paths?: string[]) => Promise<void>
   /** Saves a value that is chosen and not typed, such as a tick, at once, and answers whether it is. A refusal brings back what was there, and is said. */
@@ -73,6 +74,7 @@ export function useDraft<T extends object>(record: T, from: QueryKey | Omit<Sour
     at: (path) => at(draft.state.mine, path),
     theirs: (path) => (state.clashes.includes(path) ? { value: at(state.base, path) } : undefined),
     set: (path, value) => draft.set(path, value),
+    keep: (paths) => draft.keep(paths),
     drop: (paths) => draft.drop(paths),
     save: (paths) => draft.save(source, paths),
     change,
@@ -99,16 +101,22 @@ function cached<T extends object>(queries: ReturnType<typeof useQueryClient>, qu
   }
 }
 
-/** Says that somebody else changed the same values, and offers theirs. */
+/**
+ * Says that somebody else changed the same values, and asks which to have. It stands in the form that saves the draft: to decide for mine is
+ * a press of its own, so that a press on Save, in the moment in which somebody else saves, replaces nothing that the person has not seen.
+ */
 export function Clash({ draft, paths }: { draft: Drafting; paths?: string[] }) {
   const clashes = paths ? draft.clashes.filter((path) => paths.includes(path)) : draft.clashes
   if (clashes.length === 0) return null
   return (
-    <div className="notice notice--warn" role="alert">
+    <div className="notice notice--warn" role="alert" tabIndex={-1}>
       <CircleAlert aria-hidden />
       <div>
         <p>{t("draft.clash")}</p>
-        <div className="row"><Button small onClick={() => draft.drop(clashes)}>{t("draft.theirs")}</Button></div>
+        <div className="row">
+          <Button small onClick={() => draft.drop(clashes)}>{t("draft.theirs")}</Button>
+          <Button small onClick={(e) => (draft.keep(clashes), e.currentTarget.form!.requestSubmit())}>{t("draft.mine")}</Button>
+        </div>
       </div>
     </div>
   )

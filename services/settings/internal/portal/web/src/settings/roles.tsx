@@ -78,7 +78,7 @@ function One({ role, doc }: { role: Role; doc: Schema<"Roles"> }) {
     if (held.size === 0 && role.capabilities.length > 0 && !(await confirm({ title: t("settings.role_out", { name }), text: t("settings.role_out_text"), action: t("settings.role_out_action"), bad: true }))) return draft.drop(["capabilities"])
     await draft.save()
     toast(t("settings.saved", { name }))
-  }, (f) => f.shown)
+  })
   const set = (capability: Capability, on: boolean) => {
     if (on) held.add(capability).add(view)
     else if (capability === view) held.clear()

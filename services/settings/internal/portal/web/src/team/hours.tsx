@@ -144,8 +144,7 @@ export function Week({ m }: { m: Member }) {
         })}
       </ol>
       {problem && <div className="panel-body"><p className="problem" role="alert">{problem}</p></div>}
-      {draft.clashes.length > 0 && <div className="panel-body"><Clash draft={draft} /></div>}
-      {!fixed && draft.dirty && <form onSubmit={(e) => (e.preventDefault(), bad || void save())}><SaveBar draft={draft} busy={draft.sending} className="save-bar save-bar--in" disabled={bad} /></form>}
+      {!fixed && draft.dirty && <form onSubmit={(e) => (e.preventDefault(), bad || void save())}>{draft.clashes.length > 0 && <div className="panel-body"><Clash draft={draft} /></div>}<SaveBar draft={draft} busy={draft.sending} className="save-bar save-bar--in" disabled={bad} /></form>}
       {copying && <CopyDialog day={copying} onClose={() => setCopying(undefined)} onCopy={(days) => (days.forEach((d) => set(d, week[copying]!)), setCopying(undefined))} />}
     </Panel>
   )

@@ -139,7 +139,7 @@ function Choose({ w, draft, onClose }: { w: Record; draft: ReturnType<typeof use
     await draft.save()
     onClose()
     toast(t("webhooks.saved", { name: w.name }))
-  }, (f) => f.shown)
+  })
   return (
     <Dialog title={t("webhooks.choose_for", { name: w.name })} onClose={onClose} guarded={draft.dirty} size="l">
       <Form form={form} draft={draft}>
