@@ -201,6 +201,21 @@ test("the place changes, and a client's place without an address says so at its 
   await v.end()
 })
 
+test("of a client with many appointments the newest are shown too, and a submission leads to its own", async () => {
+  const c = await client()
+  const soon = Math.ceil(Date.now() / 900_000) * 900_000 + 30 * 86_400_000
+  const made = []
+  for (let day = 0; day < 3; day++) made.push(await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: new Date(soon + day * 86_400_000).toISOString(), staff: desk.user, outside_hours: true, location_type: "phone" }))
+  const v = await member()
+  // A page of two stands for one of a hundred.
+  await v.page.route("**/v1/appointments?*", (route) => route.continue({ url: route.request().url().replace("per_page=100", "per_page=2") }))
+  await open(v, "/appointments/" + made[0].id, c.name)
+  const others = v.page.getByRole("region", { name: "Other appointments of " + c.name })
+  await others.getByRole("link").nth(1).waitFor()
+  assert.deepEqual(await others.getByRole("link").evaluateAll((all) => all.map((a) => a.pathname.split("/").at(-1))), [made[2].id, made[1].id])
+  await v.end()
+})
+
 test("a client on the phone is booked by keyboard: four keys after the name", async () => {
   const c = await client("Greta")
   const v = await member({ delays: true })

@@ -5,7 +5,7 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { check } from "./browser.mjs"
 import { Client, password, state, until } from "./system.mjs"
-import { desk, member, openListening, screens, team, unique } from "./team.mjs"
+import { desk, go, member, openListening, screens, team, unique } from "./team.mjs"
 
 test("the portal's types and limits are those of the running system", () => {
   const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
@@ -338,6 +338,57 @@ test("who does nothing is warned in every tab, then signed out, and what was typ
   await v.page.locator(".entry--note").getByText("Typed before a long break").waitFor()
   await v.context.clock.fastForward(2000)
   await second.getByRole("heading", { name: "Sign in again" }).waitFor({ state: "detached" })
+  await v.end()
+})
+
+test("an offer to take something back stays as long as somebody points at it or has the focus in it", async () => {
+  const c = await contact()
+  const v = await member()
+  const { page } = v
+  await page.clock.install()
+  await page.goto(`${team()}/contacts/${c.id}`)
+  const undo = page.getByRole("button", { name: "Undo" })
+  const trash = async () => {
+    await page.getByRole("button", { name: "More actions" }).click()
+    await page.getByRole("menuitem", { name: "Move to the trash" }).click()
+    await undo.waitFor()
+  }
+  await trash()
+  await undo.hover()
+  await page.clock.runFor(60_000)
+  assert.equal(await undo.count(), 1, "while somebody points at it")
+  await undo.focus()
+  await page.mouse.move(5, 5)
+  await page.clock.runFor(60_000)
+  assert.equal(await undo.count(), 1, "while it has the focus")
+  await undo.press("Enter")
+  await page.getByText("In the trash since").waitFor({ state: "detached" })
+  await page.mouse.move(5, 5)
+  await trash()
+  await page.mouse.move(5, 5)
+  await page.clock.runFor(12_000)
+  await undo.waitFor({ state: "detached" })
+  await v.end()
+})
+
+test("while a record loads, and when it does not, the tab is not called as the screen before", async () => {
+  const c = await contact()
+  const v = await member()
+  const { page } = v
+  await page.goto(team() + "/services")
+  await page.waitForFunction(() => document.title === "Services · Praktijk Linde")
+  let answer
+  const asked = new Promise((resolve) => (answer = resolve))
+  await page.route("**/v1/contacts/" + c.id, async (route) => (await asked, await route.continue()))
+  await go(v, "/contacts/" + c.id)
+  await page.locator(".skeleton").waitFor()
+  assert.equal(await page.title(), "Praktijk Linde")
+  answer()
+  await page.waitForFunction((name) => document.title.includes(name), c.last_name)
+  await page.route("**/v1/organizations/*", (route) => route.fulfill({ status: 404, json: { code: "svc_not_found", message: "" } }))
+  await go(v, "/organizations/" + c.id)
+  await page.locator(".blank").waitFor()
+  assert.equal(await page.title(), "Praktijk Linde")
   await v.end()
 })
 

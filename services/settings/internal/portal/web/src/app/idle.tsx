@@ -4,7 +4,7 @@ import { useEffect, useReducer } from "react"
 import { createRoot } from "react-dom/client"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
-import { answerSignIn, lastAnswer, noteAnswer, signInAgain } from "./session"
+import { answerSignIn, ask, lastAnswer, signInAgain } from "./session"
 import { kept, me } from "@/kit/start"
 import { t } from "@/kit/text"
 
@@ -18,14 +18,6 @@ const slack = 10 * minute
 // A key or a click in one tab counts for all.
 const used = () => Number(kept.get("used"))
 const noteUse = () => kept.set("used", String(Date.now()))
-
-/** Uses the session, and reports whether there still is one of this person. */
-async function ask(): Promise<boolean> {
-  const answer = await fetch("/v1/auth/session").catch(() => undefined)
-  if (!answer?.ok) return false
-  noteAnswer()
-  return (await answer.json()).user_id === me.user_id
-}
 
 /** Watches over the session of this browser for as long as the page is there. */
 export function watchIdle() {

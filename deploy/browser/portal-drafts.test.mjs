@@ -1,0 +1,127 @@
+// What somebody types or chooses in the portal: it is sent when they mean it, in their own name, and is not lost on the way.
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { test } from "node:test"
+import { until } from "./system.mjs"
+import { colleague, desk, go, member, open, openListening, team, unique } from "./team.mjs"
+
+const contact = () => desk.admin.post("/contacts", { first_name: "Ada", last_name: "Draft " + unique(), email: `draft-${unique()}@example.com`, status: "lead", owner_user_id: desk.user })
+
+/** Changes of records that the page sends. */
+const changes = (page) => {
+  const sent = []
+  page.on("request", (r) => r.method() === "PATCH" && sent.push(r.postDataJSON()))
+  return sent
+}
+
+test("an arrow goes to another choice, and only Enter or leaving makes it", async () => {
+  const c = await contact()
+  const who = await colleague()
+  const v = await member()
+  const { page } = v
+  const sent = changes(page)
+  await openListening(v, "/contacts/" + c.id, c.last_name)
+  await page.getByRole("button", { name: /^Status/ }).click()
+  await page.keyboard.press("ArrowDown")
+  assert.equal(await page.getByLabel("Status").inputValue(), "customer")
+  await page.keyboard.press("ArrowDown")
+  assert.equal(await page.getByLabel("Status").inputValue(), "inactive")
+  await page.keyboard.press("ArrowUp")
+  assert.deepEqual(sent, [], "nothing is sent on the way")
+  await page.keyboard.press("Enter")
+  await until("the status", async () => (await desk.admin.get("/contacts/" + c.id)).status === "customer")
+  assert.equal(sent.length, 1)
+  await page.getByRole("button", { name: /^Owner/ }).click()
+  await page.keyboard.press("ArrowUp")
+  assert.equal(sent.length, 1)
+  await page.keyboard.press("Escape")
+  await page.getByRole("button", { name: /^Owner/ }).waitFor()
+  assert.equal(sent.length, 1, "Escape leaves it as it was")
+
+  await open(v, "/people/" + who.user_id, who.name)
+  await page.getByRole("button", { name: /^Role/ }).click()
+  const role = await page.getByLabel("Role").inputValue()
+  for (const key of ["ArrowUp", "ArrowDown", "s"]) await page.keyboard.press(key)
+  assert.equal(sent.length, 1, "no role is given on the way")
+  await page.keyboard.press("Escape")
+  await page.getByRole("button", { name: /^Role/ }).waitFor()
+  assert.equal((await desk.admin.get("/staff")).items.find((m) => m.user_id === who.user_id).role, role)
+
+  await page.locator(".person-button").click()
+  await page.getByRole("combobox", { name: "Language" }).focus()
+  await page.keyboard.press("ArrowDown")
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "en", "an arrow loads no other language")
+  await page.keyboard.press("Enter")
+  await page.waitForFunction(() => document.documentElement.lang === "nl")
+  await v.end()
+})
+
+test("a note that is not filed asks before the person leaves, and a dialog before the page loads anew", async () => {
+  const c = await contact()
+  const v = await member()
+  const { page } = v
+  await openListening(v, "/contacts/" + c.id, c.last_name)
+  await page.getByLabel("Note").fill("A long story")
+  await desk.admin.patch("/contacts/" + c.id, { mode: "overwrite", first_name: "Augusta" })
+  await page.getByRole("heading", { name: "Augusta", level: 1 }).waitFor()
+  await page.getByRole("link", { name: "Calendar", exact: true }).click()
+  await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click()
+  assert.equal(await page.getByLabel("Note").inputValue(), "A long story")
+  await page.getByRole("button", { name: "Add the note" }).click()
+  await page.locator(".entry--note").getByText("A long story").waitFor()
+
+  const asked = []
+  page.on("dialog", (d) => (asked.push(d.type()), void d.accept()))
+  for (const [path, button, label] of [["/contacts", "New contact", "Last name"], ["/organizations", "New organization", "Name"]]) {
+    await go(v, path)
+    await page.getByRole("button", { name: button }).first().click()
+    await page.getByLabel(label, { exact: true }).fill("Typed")
+    await page.reload()
+    await page.getByRole("button", { name: button }).first().waitFor()
+    assert.equal(asked.splice(0).join(), "beforeunload", path)
+  }
+  await v.end()
+})
+
+test("a part of the program that is missing loads the page once more, and then says so", async () => {
+  const manifest = JSON.parse(readFileSync(new URL("../../services/settings/internal/portal/dist/manifest.json", import.meta.url)))
+  const v = await member()
+  const { page } = v
+  let loads = 0
+  page.on("request", (r) => r.isNavigationRequest() && loads++)
+  await page.route("**/_ui/portal/" + manifest["src/contacts/imports.tsx"].file, (route) => route.abort())
+  await page.goto(team() + "/import")
+  await page.getByRole("alert").getByRole("button", { name: "Try again" }).waitFor()
+  assert.equal(loads, 2)
+  await page.getByRole("alert").getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("link", { name: "Contacts", exact: true }).click()
+  await page.getByRole("heading", { name: "Contacts", level: 1 }).waitFor()
+  assert.equal(loads, 2)
+  v.problems.length = 0 // what failed here was to fail
+  await v.end()
+})
+
+test("a page of somebody who was signed out elsewhere begins anew as the one who signed in", async () => {
+  const who = await colleague()
+  const v = await member()
+  const { page } = v
+  const name = (p) => p.locator(".person-name b")
+  await openListening(v, "/contacts", "Contacts")
+  assert.notEqual(await name(page).innerText(), who.name)
+  const [cookie, value] = who.cookie.split(/=(.*)/)
+  const signIn = (session) => v.context.addCookies([{ name: cookie, value: session, url: desk.gateway, httpOnly: true, sameSite: "Lax" }])
+
+  // Somebody else opens the portal in another tab.
+  await signIn(value)
+  const second = await v.context.newPage()
+  await second.goto(team() + "/contacts")
+  await name(second).getByText(who.name).waitFor()
+  await name(page).getByText(who.name).waitFor()
+
+  // The session of a tab becomes somebody else's without a second portal: by the time somebody comes back to it, it is theirs.
+  await second.close()
+  await signIn(desk.person.headers.Cookie.split(/=(.*)/)[1])
+  await page.evaluate(() => dispatchEvent(new Event("focus")))
+  await page.waitForFunction((other) => document.querySelector(".person-name b") && document.querySelector(".person-name b").textContent !== other, who.name)
+  await v.end()
+})
