@@ -288,6 +288,14 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     assert.equal(contact.fields[kinds.number.key], 3.5)
     assert.deepEqual(contact.fields[kinds.choices.key], ["Morning", "Evening"])
     assert.equal(contact.fields[kinds.checkbox.key], true)
+
+    // A consent is an act for each booking; the rest need not be typed again.
+    await page.getByRole("button", { name: "Book another" }).click()
+    await page.locator(".time:visible").first().click()
+    await page.getByRole("heading", { name: "Your details" }).waitFor()
+    assert.equal(await page.getByLabel("Email address").inputValue(), email)
+    assert.equal(await page.getByLabel("My checkbox").isChecked(), true)
+    assert.equal(await page.getByLabel("I agree").isChecked(), false)
     await v.end()
   })
 
@@ -329,6 +337,61 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     await ripe(shown)
     await page.locator("button.button--wide").click()
     await mailLink(email, "/manage")
+    await v.end()
+  })
+
+  test("a widget whose script does not load is asked for now and then, however much the page around changes", async () => {
+    const site = await host(desk.gateway, snippet())
+    const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
+    const { page } = v
+    await page.clock.install()
+    const asked = []
+    let failing = true
+    await page.route(/\/_ui\/booking\/widget\.js(on)?/, (route) => {
+      asked.push(new URL(route.request().url()).pathname.split("/").at(-1))
+      return failing ? route.abort() : route.continue()
+    })
+    await page.goto(site.url)
+    const scripts = () => asked.filter((name) => name === "widget.js").length
+    const change = () => page.evaluate(async () => {
+      for (let i = 0; i < 200; i++) {
+        document.body.append(document.createElement("i"))
+        await new Promise(requestAnimationFrame)
+      }
+    })
+    await until("the first attempt", () => scripts() === 1)
+    await page.getByRole("link", { name: "Book online" }).waitFor()
+    await change()
+    assert.deepEqual([scripts(), asked.length], [1, 2])
+    await page.clock.runFor(10_000)
+    await until("the second attempt", () => scripts() === 2)
+    await change()
+    await page.clock.runFor(15_000)
+    assert.equal(scripts(), 2, "the pauses grow")
+    failing = false
+    await page.clock.runFor(10_000)
+    await upgraded(page)
+    site.close()
+    await v.end()
+  })
+
+  test("a time that is on another day for the visitor says which", async () => {
+    const online = await office({ location_type: "online", location_details: undefined })
+    const v = await visitor(browser, { hosts: [gatewayHost()], timezoneId: "Pacific/Auckland" })
+    const { page } = v
+    await page.goto(onPage(online))
+    await upgraded(page)
+    // Of today a part is over.
+    await page.locator("svc-booking .day--free").nth(2).click()
+    const times = await until("the times of a whole day", async () => {
+      const all = await page.locator("svc-booking .time").allInnerTexts()
+      return all.length > 5 && all[0].startsWith("09:00") && all
+    })
+    // Auckland is ten to twelve hours before Brussels: from 14:00 on it is the next day there.
+    for (const [, hour, theirs] of times.map((t) => /^(\d\d):\d\d\s+(.*) your time/.exec(t))) {
+      if (Number(hour) < 12) assert.match(theirs, /^\d\d:\d\d$/)
+      if (Number(hour) >= 14) assert.match(theirs, /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) 0\d:\d\d$/)
+    }
     await v.end()
   })
 

@@ -44,6 +44,28 @@ const edged = async (page, selector) => {
 }
 
 describe("visitors who come at once", { concurrency: 4 }, () => {
+  test("a browser that cannot choose between two colours shows the light ones", async () => {
+    const v = await visitor(browser, { hosts: [new URL(desk.gateway).host], colorScheme: "dark" })
+    const { page } = v
+    await page.addInitScript(() => {
+      const supports = CSS.supports.bind(CSS)
+      CSS.supports = (...what) => !what.join().includes("light-dark") && supports(...what)
+    })
+    for (const [tag, address] of [["svc-booking", desk.bookPage], ["svc-form", `${desk.gateway}/f/${form.id}`]]) {
+      await page.goto(address)
+      // The page of a form has no widget of its own.
+      if (tag === "svc-form") await page.evaluate(([id, origin]) => {
+        document.body.append(Object.assign(document.createElement("svc-form"), { id: "widget" }))
+        document.getElementById("widget").setAttribute("form", id)
+        return import(origin + "/_ui/forms/widget.js").then(() => undefined)
+      }, [form.id, desk.gateway])
+      await page.waitForFunction((t) => document.querySelector(t)?.shadowRoot?.adoptedStyleSheets.length > 0, tag)
+      const rules = await page.evaluate((t) => document.querySelector(t).shadowRoot.adoptedStyleSheets.flatMap((s) => [...s.cssRules]).map((r) => r.cssText).join("\n"), tag)
+      assert.ok(rules.includes("--ink") && !rules.includes("light-dark"), tag)
+    }
+    await v.end()
+  })
+
   for (const [way, options] of Object.entries({ "black on white": {}, "white on black": { colorScheme: "dark" } })) test(`in forced colours, ${way}, the booking widget shows what is free, chosen, wrong and in focus`, async () => {
     const v = await forced(options)
     const { page } = v

@@ -274,3 +274,43 @@ func TestTheSheetOfTheFormStyleIsNotSentAgainWhileItIsTheSame(t *testing.T) {
 	documents["form-style"] = `{"color":"#101010"}`
 	require.Equal(t, 200, get(first.Header().Get("ETag")).Code)
 }
+
+// Browsers before light-dark() drop a declaration that has it: page.css has each of them once more, in the light colour.
+func TestEveryColourHasALightOneForOlderBrowsers(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile("css/" + name)
+		require.NoError(t, err)
+		return string(text)
+	}
+	page := read("page.css")
+	block := regexp.MustCompile(`(?s)@supports not \(color: light-dark[^{]*\{(.*?)\n\}`)
+	var instead string
+	for _, b := range block.FindAllStringSubmatch(page, -1) {
+		instead += b[1]
+	}
+	rules := func(css string) (all [][3]string) {
+		css = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(css, "")
+		for _, rule := range regexp.MustCompile(`([^{}]+)\{([^{}]*)\}`).FindAllStringSubmatch(css, -1) {
+			for _, line := range strings.Split(rule[2], ";") {
+				if name, value, ok := strings.Cut(line, ":"); ok {
+					all = append(all, [3]string{strings.TrimSpace(rule[1]), strings.TrimSpace(name), strings.TrimSpace(value)})
+				}
+			}
+		}
+		return all
+	}
+	found := rules(instead)
+	checked := 0
+	for _, rule := range rules(read("card.css") + block.ReplaceAllString(page, "")) {
+		selector, name, value := rule[0], rule[1], rule[2]
+		if !strings.Contains(value, "light-dark(") {
+			continue
+		}
+		if strings.HasPrefix(value, "var(--accent-text") {
+			name = "--accent-text" // the sheet for older browsers sets it, so that the second value does not count
+		}
+		checked++
+		require.True(t, slices.ContainsFunc(found, func(f [3]string) bool { return f[1] == name && (f[0] == selector || name == "--accent-text") }), "%s { %s: %s }", selector, name, value)
+	}
+	require.Greater(t, checked, 12)
+}
