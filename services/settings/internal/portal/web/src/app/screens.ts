@@ -65,11 +65,11 @@ function screen<const Path extends string, M extends object, const Filter extend
 
 export const screens = [
   screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", counts: "requests", calls: ["/overview"] }),
-  screen("/contacts", "contacts", () => import("@/contacts/contacts"), "Contacts", { label: "nav.contacts", icon: Users, menu: "people", calls: ["/contacts?per_page=50"], filters: ["search", "status", "marketing", "tag", "owner", "source", "organization", "appointment_from", "appointment_to", "no_appointment_since", "created_since", "include_deleted", "deleted"] }),
-  screen("/contacts/$id", "contacts", () => import("@/contacts/contact"), "Contact", { calls: ["/contacts/$id", "/contacts/$id/activities?per_page=20"] }),
+  screen("/contacts", "contacts", () => import("@/contacts/contacts"), "Contacts", { label: "nav.contacts", icon: Users, menu: "people", calls: ["/contacts?per_page=50", "/fields?entity=contact"], filters: ["search", "status", "marketing", "tag", "owner", "source", "organization", "appointment_from", "appointment_to", "no_appointment_since", "created_since", "include_deleted", "deleted"] }),
+  screen("/contacts/$id", "contacts", () => import("@/contacts/contact"), "Contact", { calls: ["/contacts/$id", "/contacts/$id/activities?per_page=20", "/fields?entity=contact", "/field-groups?entity=contact"] }),
   screen("/organizations", "contacts", () => import("@/contacts/organizations"), "Organizations", { label: "nav.organizations", icon: Building2, menu: "people", calls: ["/organizations?per_page=50"], filters: ["search", "owner", "deleted"] }),
   screen("/organizations/duplicates", "contacts", () => import("@/contacts/duplicates"), "Duplicates", { calls: ["/organizations/possible-duplicates"] }),
-  screen("/organizations/$id", "contacts", () => import("@/contacts/organization"), "Organization", { calls: ["/organizations/$id"] }),
+  screen("/organizations/$id", "contacts", () => import("@/contacts/organization"), "Organization", { calls: ["/organizations/$id", "/fields?entity=organization", "/field-groups?entity=organization"] }),
   screen("/calendar", "booking", () => import("@/booking/calendar"), "Calendar", { app: "booking", label: "nav.calendar", icon: CalendarDays, menu: "day", calls: ["/staff"], filters: ["view", "date", "staff", "status"] }),
   screen("/appointments/$id", "booking", () => import("@/booking/appointment"), "Appointment", { app: "booking", calls: ["/appointments/$id"] }),
   screen("/services", "booking", () => import("@/booking/services"), "Services", { app: "booking", label: "nav.services", icon: BriefcaseBusiness, menu: "site", calls: ["/services?include_archived=false"], filters: ["archived"] }),

@@ -12,7 +12,7 @@ import { t } from "@/kit/text"
 import { priceText, type Service } from "./data"
 import { Place } from "./marks"
 import { servicesQuery } from "@/kit/records"
-import { useStaff } from "@/team/data"
+import { staffQuery } from "@/team/data"
 import { durationText } from "@/kit/dates"
 
 const route = getRouteApi("/services")
@@ -39,7 +39,7 @@ export function Services() {
 }
 
 function Card({ s }: { s: Service }) {
-  const people = useStaff().filter((m) => s.staff.includes(m.user_id))
+  const people = useQuery(staffQuery).data?.filter((m) => s.staff.includes(m.user_id))
   return (
     <li className={s.archived ? "card card--off" : "card"}>
       <div className="card-head">
@@ -49,8 +49,8 @@ function Card({ s }: { s: Service }) {
       {s.description && <p className="soft card-text">{s.description}</p>}
       <p className="card-facts"><b className="num">{durationText(s.duration_min)}</b>{s.price && <b className="num">{priceText(s.price)}</b>}<Place kind={s.location_type} />{s.confirmation === "review" && <span className="soft">{t("booking.reviewed")}</span>}</p>
       <p className="card-people">
-        {people.slice(0, 6).map((m) => <span key={m.user_id} className="avatar" title={m.name} aria-hidden>{initials(m.name)}</span>)}
-        <span className={people.length === 0 ? "with-icon bad small" : "soft small"}>{people.length === 0 ? t("booking.nobody_does") : people.length === 1 ? people[0]!.name : t("booking.people", { n: people.length })}</span>
+        {people?.slice(0, 6).map((m) => <span key={m.user_id} className="avatar" title={m.name} aria-hidden>{initials(m.name)}</span>)}
+        {people && <span className={people.length === 0 ? "with-icon bad small" : "soft small"}>{people.length === 0 ? t("booking.nobody_does") : people.length === 1 ? people[0]!.name : t("booking.people", { n: people.length })}</span>}
       </p>
     </li>
   )

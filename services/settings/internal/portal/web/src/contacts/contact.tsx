@@ -20,7 +20,7 @@ import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
 import { Consents } from "./consents"
-import { membersOrNone, statuses, type Contact as Record } from "./data"
+import { membersOrNone, statuses, useFieldsPending, type Contact as Record } from "./data"
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Status } from "./marks"
@@ -37,7 +37,8 @@ const route = getRouteApi("/contacts/$id")
 export function Contact() {
   const { id } = route.useParams()
   const query = useQuery(contactQuery(id))
-  if (query.isPending) return <Skeleton lines={10} />
+  const pending = useFieldsPending("contact")
+  if (query.isPending || (query.data && pending)) return <Skeleton lines={10} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
   return <Person key={id} c={query.data} />
 }

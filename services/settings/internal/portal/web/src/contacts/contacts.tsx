@@ -11,7 +11,7 @@ import { countFilters } from "@/kit/search"
 import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
-import { statuses, subscriptions, useFields, useSources, valueText, type Contact } from "./data"
+import { statuses, subscriptions, useFields, useFieldsPending, useSources, valueText, type Contact } from "./data"
 import { Status } from "./marks"
 import { Restore } from "./restore"
 import { useTags, nameOf } from "@/kit/records"
@@ -36,6 +36,7 @@ export function Contacts() {
     take(api.GET("/contacts", { params: { query: { ...search, per_page: 50, cursor } }, signal })))
   const team = useTeam()
   const fields = useFields("contact")
+  const pending = useFieldsPending("contact")
   const owner = (id: number | null) => team.find((m) => m.user_id === id)?.name ?? ""
 
   const columns = useMemo((): Column<Contact>[] => [
@@ -86,7 +87,7 @@ export function Contacts() {
         <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
           onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
       </Tools>
-      <List list={list} columns={columns} keeps="contacts" id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+      <List list={list} waits={pending} columns={columns} keeps="contacts" id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
         selection={can("svc_export_contacts") ? { chosen, toggle, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}
         empty={{ icon: Users, title: t("contacts.empty"), text: t("contacts.empty_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<UserRoundPlus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new")}</Button> }} />
       <Suspense>{making && <NewContact onClose={() => setMaking(false)} />}</Suspense>

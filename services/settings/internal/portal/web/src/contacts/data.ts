@@ -15,10 +15,14 @@ export const organizationQuery = (id: string) => queryOptions({ queryKey: organi
 const none: never[] = []
 
 export const useSources = () => useQuery({ queryKey: ["sources"], queryFn: () => take(api.GET("/contacts/sources")), staleTime: 60_000, select: (l) => l.items }).data ?? none
-export const useFields = (entity: "contact" | "organization") =>
-  useQuery({ queryKey: ["fields", entity], queryFn: () => take(api.GET("/fields", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items }).data ?? none
-export const useGroups = (entity: "contact" | "organization") =>
-  useQuery({ queryKey: ["field-groups", entity], queryFn: () => take(api.GET("/field-groups", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items }).data ?? none
+type Entity = "contact" | "organization"
+const fieldsQuery = (entity: Entity) => queryOptions({ queryKey: ["fields", entity], queryFn: () => take(api.GET("/fields", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items })
+const groupsQuery = (entity: Entity) => queryOptions({ queryKey: ["field-groups", entity], queryFn: () => take(api.GET("/field-groups", { params: { query: { entity } } })), staleTime: 60_000, select: (l) => l.items })
+export const useFields = (entity: Entity) => useQuery(fieldsQuery(entity)).data ?? none
+export const useGroups = (entity: Entity) => useQuery(groupsQuery(entity)).data ?? none
+
+/** Whether the custom fields are still on their way: what stands beside them waits, so that it does not move when they come. */
+export const useFieldsPending = (entity: Entity) => [useQuery(fieldsQuery(entity)), useQuery(groupsQuery(entity))].some((q) => q.isPending)
 
 export const statuses = () => (["lead", "customer", "inactive"] as const).map((value) => ({ value, label: t(`contacts.status.${value}`) }))
 export const subscriptions = () => (["none", "pending", "subscribed", "unsubscribed"] as const).map((value) => ({ value, label: t(`contacts.marketing.${value}`) }))

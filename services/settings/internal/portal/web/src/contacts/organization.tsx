@@ -17,7 +17,7 @@ import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
-import { membersOrNone, organizationKey, organizationQuery, type Organization as Record } from "./data"
+import { membersOrNone, organizationKey, organizationQuery, useFieldsPending, type Organization as Record } from "./data"
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Merge } from "./merge"
@@ -29,7 +29,8 @@ const route = getRouteApi("/organizations/$id")
 export function Organization() {
   const { id } = route.useParams()
   const query = useQuery(organizationQuery(id))
-  if (query.isPending) return <Skeleton lines={10} />
+  const pending = useFieldsPending("organization")
+  if (query.isPending || (query.data && pending)) return <Skeleton lines={10} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
   return <Company key={id} o={query.data} />
 }

@@ -93,8 +93,10 @@ function useRows<T>(list: { isPending: boolean; items: T[] }): T[] {
   return all ? list.items : list.items.slice(0, Math.ceil(innerHeight / 40))
 }
 
-export function List<T>({ list, columns, keeps, id, name, empty, filtered, onClear, selection }: {
+export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered, onClear, selection }: {
   list: ReturnType<typeof useList<T>>
+  /** Something else that the rows show is on its way. */
+  waits?: boolean
   /** Rows are drawn anew when the array is another one: a list of many pages keeps it with useMemo. */
   columns: Column<T>[]
   /** The name under which the choice of columns is kept for the person. */
@@ -116,7 +118,7 @@ export function List<T>({ list, columns, keeps, id, name, empty, filtered, onCle
   const [unwanted, choose] = useUnwanted(keeps)
   const shape = useShape(columns, room ?? 0, unwanted)
   const rows = useRows(list)
-  if (list.isPending) return <Skeleton lines={10} />
+  if (list.isPending || (waits && list.items.length > 0)) return <Skeleton lines={10} />
   if (list.isError && list.items.length === 0) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (list.items.length === 0) {
     return filtered ? (

@@ -1,0 +1,91 @@
+// Markup by the rules of HTML: what the server sends, with which people go on without script, what widgets draw, and the portal's screens as
+// they stand in the browser. html-validate knows which element may stand in which, the attributes of each, and what ids and labels lead to.
+import assert from "node:assert/strict"
+import { before, test } from "node:test"
+import { HtmlValidate, StaticConfigLoader } from "html-validate/node"
+import { host, visitor } from "./browser.mjs"
+import { Client, until } from "./system.mjs"
+import { browser, desk, go, member, records, screens, team } from "./team.mjs"
+
+const rules = new HtmlValidate(new StaticConfigLoader({ root: true, extends: ["html-validate:standard"] }))
+
+/** What is wrong in a document or a part of one. */
+async function wrong(name, html) {
+  const { results } = await rules.validateString(html)
+  return results.flatMap((r) => r.messages.map((m) => `${name}: ${m.ruleId}: ${m.message} at ${m.selector} in ${html.split("\n")[m.line - 1].slice(Math.max(0, m.column - 80), m.column + 120)}`))
+}
+
+let ids, form
+before(async () => {
+  ids = await records()
+  // Every kind of question, of which one is wrong.
+  const kinds = { number: {}, date: {}, url: {}, checkbox: {}, long_text: {}, dropdown: { options: ["Garden", "Street"] }, choices: { options: ["Morning", "Noon"] } }
+  const fields = await Promise.all(Object.entries(kinds).map(([type, more]) => desk.admin.post("/fields", { entity: "contact", type, label: "Our " + type, ...more })))
+  form = await desk.admin.post("/forms", { name: "All kinds", status: "publish", definition: { elements: [
+    { id: "h", type: "heading", text: "About you", level: 2 }, { id: "p", type: "paragraph", text: "We ask\nwhat we need." },
+    { id: "email", type: "field", target: "contact.email", required: true }, { id: "phone", type: "field", target: "contact.phone", width: "half" },
+    ...fields.map((f) => ({ id: f.type, type: "field", target: "contact.fields." + f.key, label: "My " + f.type, help: "As you like", required: f.type === "choices" })),
+    { id: "ok", type: "consent", label: "Your details", text: "You may keep them.", purpose: "privacy", required: true },
+  ] } })
+  await until("the form", async () => (await fetch(`${desk.gateway}/f/${form.id}`)).ok)
+  await until("the form at booking", () => desk.admin.patch("/services/" + desk.intake.id, { form_id: form.id }).catch(() => undefined))
+  await desk.admin.patch("/pages/" + ids["/pages/$id"], { status: "publish" })
+})
+
+test("pages, as they are without script, are HTML", async () => {
+  const found = []
+  const signedIn = desk.person.headers
+  const page = await desk.admin.get("/pages/" + ids["/pages/$id"])
+  const look = async (name, answer) => found.push(...(await wrong(name, await answer.text())))
+  for (const path of ["/team/book", "/team/book?service=" + desk.intake.id, "/f/" + form.id, "/f/9999999", "/manage", "/marketing/confirm", "/marketing/unsubscribe", "/account/sign-in", "/account/password", "/account/invitation", "/docs", new URL(page.url).pathname, "/nowhere", "/team/contacts"]) {
+    await look(path, await fetch(desk.gateway + path))
+  }
+  for (const path of ["/account", "/account/two-factor", "/account/application-passwords", "/account/passkeys", "/team", "/team/contacts"]) await look(path + " signed in", await fetch(desk.gateway + path, { headers: signedIn }))
+  const { items: [slot] } = await new Client().get("/booking/slots?service=" + desk.intake.id)
+  const at = `/team/book?service=${desk.intake.id}&at=${encodeURIComponent(slot.starts_at)}`
+  await look("details", await fetch(desk.gateway + at))
+  for (const path of ["/f/" + form.id, at]) {
+    await look(path + " refused", await fetch(desk.gateway + path, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin" }, body: "values.email=nobody&v.email=nobody&hp_url=&page=&token=" }))
+  }
+  assert.deepEqual(found, [], found.join("\n"))
+})
+
+test("what widgets draw is HTML, at each step", async (t) => {
+  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking></svc-booking><svc-form form="${form.id}"></svc-form>`)
+  t.after(site.close)
+  const v = await visitor(browser, { hosts: [] })
+  const { page } = v
+  await page.goto(site.url)
+  const found = []
+  const look = async (name, tag) => found.push(...(await wrong(name, await page.evaluate((t) => document.querySelector(t).shadowRoot.innerHTML, tag))))
+  await page.locator("svc-form .label").first().waitFor()
+  await look("form", "svc-form")
+  await page.locator("svc-form button[type=submit]").click()
+  await page.locator("svc-form .summary a").first().waitFor()
+  await look("form refused", "svc-form")
+  await page.locator("svc-booking .choice").first().waitFor()
+  await look("services", "svc-booking")
+  await page.getByRole("button", { name: desk.intake.name }).click()
+  await page.locator("svc-booking .time").first().waitFor()
+  await look("times", "svc-booking")
+  await page.locator("svc-booking .time").first().click()
+  await page.locator("svc-booking button[type=submit]").click()
+  await page.locator("svc-booking [data-summary] a").first().waitFor()
+  await look("details refused", "svc-booking")
+  await v.end()
+  assert.deepEqual(found, [], found.join("\n"))
+})
+
+test("every screen of the team is HTML", async () => {
+  const v = await member()
+  await v.page.goto(team())
+  const found = []
+  for (const [path] of screens) {
+    await go(v, path.replace("$id", ids[path] ?? ""))
+    await v.page.getByRole("heading", { level: 1 }).waitFor()
+    await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+    found.push(...(await wrong(path, await v.page.content())))
+  }
+  await v.end()
+  assert.deepEqual(found, [], found.join("\n"))
+})

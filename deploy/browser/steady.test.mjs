@@ -1,0 +1,72 @@
+// Nothing moves under the eyes of somebody who waits: each answer comes by itself, a moment after the one before, and what is on the screen
+// stays where it is.
+import assert from "node:assert/strict"
+import { before, describe, test } from "node:test"
+import { visitor } from "./browser.mjs"
+import { until } from "./system.mjs"
+import { browser, desk, member, records, team, unique } from "./team.mjs"
+
+const widths = [320, 768, 1280, 1920]
+/** What web.dev calls good is 0.1. */
+const most = 0.05
+
+let ids
+before(async () => {
+  ids = await records()
+  // Lists that are longer than a window, with filters that have long choices.
+  await Promise.all([...Array(30)].map((_, i) => desk.admin.post("/contacts", { first_name: "Ada", last_name: `Steady ${i} ${unique()}`, email: `steady-${unique()}@example.com`, phone: "0470 11 22 33", source: "A fair of some length", tags: ["A rather long name of a tag", "VIP"], owner_user_id: desk.user })))
+  await desk.admin.post("/fields", { entity: "contact", label: "Shown " + unique(), type: "text", show_in_list: true })
+})
+
+/** How much of the page moved while its answers came in, and what: the layout shift score, and the elements that moved furthest. */
+async function shift(v, address, ready) {
+  const { page } = v
+  await page.addInitScript(() => {
+    globalThis.moved = []
+    new PerformanceObserver((all) => all.getEntries().forEach((e) => e.hadRecentInput || moved.push({ value: e.value, what: e.sources.map((s) => `${s.node?.className || s.node?.nodeName} ${[s.previousRect, s.currentRect].map((r) => [r.x, r.y, r.width, r.height].map(Math.round)).join(" to ")}`) }))).observe({ type: "layout-shift", buffered: true })
+  })
+  const waiting = []
+  // The font stands in for one of its own measures, which not every machine has.
+  await page.route("**/*.woff2", (route) => route.abort())
+  await page.route(/\/v1\/(?!live|auth\/session)/, (route) => waiting.push(route))
+  const frames = () => page.evaluate(async () => {
+    for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame)
+  })
+  await page.goto(address)
+  // Each answer has been drawn before the next one comes, and the last one before the end.
+  await until(`all of ${address}`, async () => {
+    const next = waiting.shift()
+    if (!next) return (await ready(page)) && (await page.evaluate(() => !document.querySelector(".skeleton, .list--old"))) && (await frames(), waiting.length === 0)
+    const answered = page.waitForResponse((r) => r.url() === next.request().url())
+    await next.continue()
+    await answered
+    await frames()
+  })
+  const all = await page.evaluate(() => moved)
+  return { sum: all.reduce((sum, m) => sum + m.value, 0), said: all.map((m) => `${m.value.toFixed(3)}: ${m.what.join("; ")}`).join("\n") }
+}
+
+const screens = ["/", "/contacts", "/contacts/$id", "/organizations/$id", "/calendar", "/appointments/$id", "/services", "/submissions", "/forms/$id", "/hours", "/settings/booking"]
+
+describe("screens that load", { concurrency: 4 }, () => {
+  for (const width of widths) test(`no screen of the team moves, at ${width} pixels`, async () => {
+    const found = []
+    for (const path of screens) {
+      const v = await member({ viewport: { width, height: 800 } })
+      const { sum, said } = await shift(v, team() + path.replace("$id", ids[path] ?? ""), (page) => page.locator("h1").first().isVisible())
+      if (sum > most) found.push(`${path}: ${sum.toFixed(3)}\n${said}`)
+      await v.end()
+    }
+    assert.deepEqual(found, [], found.join("\n"))
+  })
+
+  for (const width of widths) test(`no page of a visitor moves, at ${width} pixels`, async () => {
+    const form = ids["/forms/$id"]
+    for (const [address, ready] of [[desk.bookPage, ".choice:visible"], [`${desk.bookPage}?service=${desk.intake.id}`, ".day--free:visible"], [`${desk.gateway}/f/${form}`, ".label:visible"]]) {
+      const v = await visitor(browser, { viewport: { width, height: 800 } })
+      const { sum, said } = await shift(v, address, (page) => page.locator(ready).first().isVisible())
+      assert.ok(sum <= most, `${address}: ${sum}\n${said}`)
+      await v.end()
+    }
+  })
+})
