@@ -39,8 +39,9 @@ type Notice struct {
 	// Unix seconds: when a request is declined that nobody answers; 0 for never.
 	EndsAt int64 `protobuf:"varint,8,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	// Unix seconds: no mail goes out before, or after; 0 for any time.
-	NotBefore     int64 `protobuf:"varint,9,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	NotAfter      int64 `protobuf:"varint,10,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
+	NotBefore     int64            `protobuf:"varint,9,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	NotAfter      int64            `protobuf:"varint,10,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
+	Calendar      *Notice_Calendar `protobuf:"bytes,11,opt,name=calendar,proto3" json:"calendar,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -145,6 +146,13 @@ func (x *Notice) GetNotAfter() int64 {
 	return 0
 }
 
+func (x *Notice) GetCalendar() *Notice_Calendar {
+	if x != nil {
+		return x.Calendar
+	}
+	return nil
+}
+
 // SendAgenda asks booking for a notice with the appointments of a day to each of these people who has some. Topic booking.command.
 type SendAgenda struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -213,7 +221,7 @@ type Notice_Addressee struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	UserId  int64                  `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	Address string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
-	// team_booked, team_request, team_cancelled, team_moved, request_waiting, agenda, team_submission or team_assigned.
+	// team_booked, team_request, team_cancelled, team_moved, request_waiting, agenda, team_submission, team_assigned or calendar_failing.
 	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	// What of that kind it is, by which words are chosen: see the kinds in services/settings/internal/notices.
 	How           string `protobuf:"bytes,4,opt,name=how,proto3" json:"how,omitempty"`
@@ -700,12 +708,73 @@ func (x *Notice_Contact) GetName() string {
 	return ""
 }
 
+// Calendar is one of another program, which cannot be read.
+type Notice_Calendar struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	UserId int64                  `protobuf:"varint,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// What its person calls it.
+	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice_Calendar) Reset() {
+	*x = Notice_Calendar{}
+	mi := &file_notice_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice_Calendar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice_Calendar) ProtoMessage() {}
+
+func (x *Notice_Calendar) ProtoReflect() protoreflect.Message {
+	mi := &file_notice_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice_Calendar.ProtoReflect.Descriptor instead.
+func (*Notice_Calendar) Descriptor() ([]byte, []int) {
+	return file_notice_proto_rawDescGZIP(), []int{0, 6}
+}
+
+func (x *Notice_Calendar) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Notice_Calendar) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *Notice_Calendar) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 var File_notice_proto protoreflect.FileDescriptor
 
 const file_notice_proto_rawDesc = "" +
 	"\n" +
-	"\fnotice.proto\x12\ffrontdesk.v1\"\x84\n" +
-	"\n" +
+	"\fnotice.proto\x12\ffrontdesk.v1\"\x88\v\n" +
 	"\x06Notice\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
 	"\x02to\x18\x02 \x03(\v2\x1e.frontdesk.v1.Notice.AddresseeR\x02to\x12\x10\n" +
@@ -720,7 +789,8 @@ const file_notice_proto_rawDesc = "" +
 	"\n" +
 	"not_before\x18\t \x01(\x03R\tnotBefore\x12\x1b\n" +
 	"\tnot_after\x18\n" +
-	" \x01(\x03R\bnotAfter\x1ad\n" +
+	" \x01(\x03R\bnotAfter\x129\n" +
+	"\bcalendar\x18\v \x01(\v2\x1d.frontdesk.v1.Notice.CalendarR\bcalendar\x1ad\n" +
 	"\tAddressee\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
@@ -764,7 +834,11 @@ const file_notice_proto_rawDesc = "" +
 	"\x05total\x18\x02 \x01(\x05R\x05total\x1a-\n" +
 	"\aContact\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"I\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x1aG\n" +
+	"\bCalendar\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"I\n" +
 	"\n" +
 	"SendAgenda\x12\x19\n" +
 	"\buser_ids\x18\x01 \x03(\x03R\auserIds\x12\x10\n" +
@@ -783,7 +857,7 @@ func file_notice_proto_rawDescGZIP() []byte {
 	return file_notice_proto_rawDescData
 }
 
-var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_notice_proto_goTypes = []any{
 	(*Notice)(nil),           // 0: frontdesk.v1.Notice
 	(*SendAgenda)(nil),       // 1: frontdesk.v1.SendAgenda
@@ -793,19 +867,21 @@ var file_notice_proto_goTypes = []any{
 	(*Notice_Line)(nil),      // 5: frontdesk.v1.Notice.Line
 	(*Notice_Given)(nil),     // 6: frontdesk.v1.Notice.Given
 	(*Notice_Contact)(nil),   // 7: frontdesk.v1.Notice.Contact
+	(*Notice_Calendar)(nil),  // 8: frontdesk.v1.Notice.Calendar
 }
 var file_notice_proto_depIdxs = []int32{
 	2, // 0: frontdesk.v1.Notice.to:type_name -> frontdesk.v1.Notice.Addressee
 	3, // 1: frontdesk.v1.Notice.visits:type_name -> frontdesk.v1.Notice.Visit
 	4, // 2: frontdesk.v1.Notice.submission:type_name -> frontdesk.v1.Notice.Sent
 	6, // 3: frontdesk.v1.Notice.given:type_name -> frontdesk.v1.Notice.Given
-	5, // 4: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
-	7, // 5: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	8, // 4: frontdesk.v1.Notice.calendar:type_name -> frontdesk.v1.Notice.Calendar
+	5, // 5: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
+	7, // 6: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_notice_proto_init() }
@@ -819,7 +895,7 @@ func file_notice_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_notice_proto_rawDesc), len(file_notice_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -23,21 +23,32 @@ const TakesTime = `status in ('pending', 'confirmed', 'pending_payment', 'comple
 // and, around a change of clocks, a few hours.
 const longest = 51 * time.Hour
 
-// QueueBusy reads, with a batch, the time that appointments of users take which can touch a period of local days, by user. The
-// appointment except, if any, takes no time.
+// QueueBusy reads, with a batch, the time of users that is taken and can touch a period of local days, by user: by appointments, and by
+// calendars of other programs as they were last read. The appointment except, if any, takes no time.
 func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
 	begin, end := slots.Bounds(zone, from, to)
-	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
-		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except`,
+	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after, false from appointment
+		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except
+		union all select user_id, starts_at, ends_at, 0, 0, true from external_time where user_id = any(@users) and starts_at >= @begin and starts_at < @end`,
 		pgx.NamedArgs{"users": users, "begin": begin.Add(-longest), "end": end.Add(longest), "except": except}).Query(func(rows pgx.Rows) error {
 		var id int64
 		var t slots.Busy
-		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After, &t.Elsewhere}, func() error {
 			busy[id] = append(busy[id], t)
 			return nil
 		})
 		return err
 	})
+}
+
+// OverExternal is the condition that an appointment a which is open falls on a time that a calendar of its person's other program takes.
+const OverExternal = `a.status in ` + Open + ` and exists (select from external_time t where t.user_id = a.user_id
+	and t.starts_at > a.starts_at - interval '24 hours' and t.starts_at < a.ends_at and t.ends_at > a.starts_at)`
+
+// IsOverExternal reports whether OverExternal holds for an appointment.
+func IsOverExternal(ctx context.Context, tx *db.Tx, id uuid.UUID) (over bool, err error) {
+	err = tx.QueryRow(ctx, `select exists (select from appointment a where a.id = $1 and `+OverExternal+`)`, id).Scan(&over)
+	return over, err
 }
 
 // Touched is an appointment that an exception falls on.
@@ -51,11 +62,12 @@ func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
 	return db.Column[uuid.UUID](ctx, tx, `select id from appointment where user_id = $1 and status in `+Open+` and ends_at > $2 order by id for no key update`, user, tx.Now)
 }
 
-// Overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has. Its data.appointments are
-// the first 50 that do, by start.
+// Overlapped is svc_conflict with reason overlap if one of the appointments falls on one that the user has, or on a time that a calendar of
+// their other program takes. Its data.appointments are the first 50 that do, by start.
 func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
-	return refuseThose(ctx, tx, "overlap", "One of the appointments falls on one of the successor's.", `exists (select from appointment b
-		where b.user_id = @to and `+TakesTime+` and b.period && a.period)`, pgx.NamedArgs{"to": user, "ids": ids})
+	return refuseThose(ctx, tx, "overlap", "One of the appointments falls on one of the successor's, or on a time that their own calendar takes.", `(exists (select from appointment b
+		where b.user_id = @to and `+TakesTime+` and b.period && a.period) or exists (select from external_time t where t.user_id = @to
+		and t.starts_at > a.starts_at - interval '24 hours' and t.starts_at < a.ends_at and t.ends_at > a.starts_at))`, pgx.NamedArgs{"to": user, "ids": ids})
 }
 
 // Unlinked is svc_conflict with reason no_meeting_link if one of the appointments would have no meeting link with the user: it is online

@@ -29,12 +29,13 @@ type findAppointments struct {
 	Status       []string  `json:"status,omitempty" enum:"pending,confirmed,declined,cancelled,completed,no_show,pending_payment"`
 	Contact      uuid.UUID `json:"contact,omitzero"`
 	Search       string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count."`
+	Conflict     bool      `json:"conflict,omitempty" doc:"true: only those that are open, not over, and fall on a time that the person's own calendar takes."`
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 }
 
 // total is how many appointments where allows, which is made of in.
 func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where) (n int64, err error) {
-	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Search != "" || !in.UpdatedSince.IsZero() {
+	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Search != "" || in.Conflict || !in.UpdatedSince.IsZero() {
 		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
 		return n, err
 	}
@@ -84,6 +85,9 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	if words := strings.Fields(in.Search); len(words) > 0 {
 		where.And("(" + named(&where, "a.booked_for", words) + " or a.contact_id in (select id from contact where " +
 			named(&where, "concat_ws(' ', first_name, last_name, email, phone)", words) + "))")
+	}
+	if in.Conflict {
+		where.And("a.ends_at > ? and "+OverExternal, tx.Now)
 	}
 	by := byStart
 	if !in.UpdatedSince.IsZero() {

@@ -108,8 +108,11 @@ func (r *Room) publishAppointments(ctx context.Context, tx *db.Tx, ids []uuid.UU
 	return nil
 }
 
+// UIDSuffix stands behind the id of an appointment in its UID.
+const UIDSuffix = "@frontdesk"
+
 // UID is the appointment's in calendars.
-func (a Record) UID() string { return a.ID.String() + "@frontdesk" }
+func (a Record) UID() string { return a.ID.String() + UIDSuffix }
 
 // Must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
 func (a Record) Must(allowed ...string) error {

@@ -4,7 +4,7 @@
 // Locks are taken in one order: the row of the catalog, the address of a client who books, the contact, rows of services and
 // appointments by id ascending, then the calendars of staff members. A calendar is an advisory lock: whoever holds
 // it may decide, with the predicate of package slots, that a time is free, and write the appointment
-// that takes it. The exclusion constraint of the table stands behind that decision. Triggers count the catalog's
+// that takes it. Whoever stores the times that a connected calendar takes holds the person's calendar first, then its row. The exclusion constraint of the table stands behind that decision. Triggers count the catalog's
 // revision up at the end of a transaction, so whoever changes the catalog while holding a calendar locks its row first.
 //
 // Reads: service, skill, staff, exception, appointment, settings.
@@ -26,6 +26,7 @@
 //   - feed: the addresses at which people's own calendars read their appointments
 //   - times: which times are free, and holding one
 //   - bookings: booking, moving, and what clients do behind their link
+//   - calendars: the calendars of other programs that people have connected, and the times that they take
 //   - team: the people of the team, and handing over
 //   - widget/web: the pages, and the widget's source
 //   - widget: where the widget stands

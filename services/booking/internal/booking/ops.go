@@ -42,9 +42,10 @@ func operations(k *app.Kit, r rooms) *op.Set {
 	r.calendar.TimeOff(set)
 	r.staff.WeeklyHours(set)
 
-	set.Under("Calendars", "What is booked stands in people's own calendars.")
+	set.Under("Calendars", "What is booked stands in people's own calendars, and what stands there takes their time.")
 	r.feed.Addresses(set)
 	r.feed.Reading(set)
+	r.calendars.Connected(set)
 
 	set.Under("Booking widget and settings", "How visitors reach the booking widget, and the rules that it follows.")
 	r.widget.Embedding(set)

@@ -9,6 +9,7 @@ import (
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/bookings"
 	"frontdesk/services/booking/internal/calendar"
+	"frontdesk/services/booking/internal/calendars"
 	"frontdesk/services/booking/internal/clients"
 	"frontdesk/services/booking/internal/feed"
 	"frontdesk/services/booking/internal/life"
@@ -40,6 +41,7 @@ type rooms struct {
 	feed         *feed.Room
 	times        *times.Room
 	bookings     *bookings.Room
+	calendars    *calendars.Room
 	team         *team.Room
 	widget       *widget.Room
 }
@@ -56,9 +58,10 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	feed := feed.New(k, staff, services, appointments)
 	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, mails, life, times)
+	calendars := calendars.New(k, staff)
 	team := team.New(k, staff, appointments, life)
 	widget := widget.New(k, services)
-	set := operations(k, rooms{staff, services, appointments, life, calendar, feed, times, bookings, team, widget})
+	set := operations(k, rooms{staff, services, appointments, life, calendar, feed, times, bookings, calendars, team, widget})
 	return app.Join(
 		app.Room{Name: "booking", Parts: app.Parts{Ops: set, App: &proto.App{Id: appID, Name: "Booking"}}},
 		app.Room{Name: "clients", Parts: clients.Parts()},
@@ -70,6 +73,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "calendar", Parts: calendar.Parts()},
 		app.Room{Name: "feed", Parts: feed.Parts()},
 		app.Room{Name: "times", Parts: times.Parts()},
+		app.Room{Name: "calendars", Parts: calendars.Parts()},
 		app.Room{Name: "team", Parts: team.Parts()},
 		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
 	)

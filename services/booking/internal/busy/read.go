@@ -80,7 +80,7 @@ func Read(file []byte, o Options) (Calendar, error) {
 		}
 	}
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
-	return Calendar{Busy: joined(r.found), Events: len(r.found), Problems: r.problems}, nil
+	return Calendar{Busy: Join(r.found), Events: len(r.found), Problems: r.problems}, nil
 }
 
 type reader struct {
@@ -181,7 +181,8 @@ var wanted = func() map[string]bool {
 	return all
 }()
 
-func joined(all []Span) []Span {
+// Join sorts times; those that touch or overlap become one. It changes all.
+func Join(all []Span) []Span {
 	slices.SortFunc(all, func(a, b Span) int { return a.Start.Compare(b.Start) })
 	var out []Span
 	for _, s := range all {

@@ -3,20 +3,29 @@ package calendar
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/busy"
 	"frontdesk/services/booking/internal/slots"
 	"frontdesk/services/booking/internal/staff"
 )
 
 // calendar is a period of the team's time.
 type calendar struct {
-	Timezone     string                     `json:"timezone" doc:"The IANA zone in which the business counts its days."`
-	Staff        []staffDays                `json:"staff" doc:"The people, with their days."`
-	Appointments []appointments.Appointment `json:"appointments" doc:"Those that are not cancelled or declined, by start."`
+	Timezone     string             `json:"timezone" doc:"The IANA zone in which the business counts its days."`
+	Staff        []staffDays        `json:"staff" doc:"The people, with their days."`
+	Appointments []shownAppointment `json:"appointments" doc:"Those that are not cancelled or declined, by start."`
+}
+
+// shownAppointment says of an appointment whether its person has something else then.
+type shownAppointment struct {
+	appointments.Appointment
+	Conflict bool `json:"conflict" doc:"It is open, and the person's own calendar takes some of its time."`
 }
 
 // staffDays are the working hours of one person.
@@ -24,6 +33,13 @@ type staffDays struct {
 	UserID int64     `json:"user_id" doc:"The user id of the person."`
 	Name   string    `json:"name" doc:"The name of the person."`
 	Days   []workDay `json:"days" doc:"The days of the period."`
+	Busy   []taken   `json:"busy" doc:"Times of the period that the person's own calendars take, by start. No two touch."`
+}
+
+// taken is a time that is taken, for a reason that is not shown.
+type taken struct {
+	StartsAt time.Time `json:"starts_at" doc:"When it begins."`
+	EndsAt   time.Time `json:"ends_at" doc:"When it ends."`
 }
 
 // workDay is what remains of a day's hours after time off and closures, with extra hours.
@@ -39,7 +55,7 @@ type findCalendar struct {
 }
 
 func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calendar, error) {
-	out := calendar{Timezone: r.Config.Timezone, Staff: []staffDays{}, Appointments: []appointments.Appointment{}}
+	out := calendar{Timezone: r.Config.Timezone, Staff: []staffDays{}, Appointments: []shownAppointment{}}
 	today := slots.DayOf(tx.Now, r.Config.Zone)
 	from, to, err := slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
 	if err != nil {
@@ -52,9 +68,13 @@ func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calend
 	if err != nil {
 		return out, err
 	}
-	out.Appointments = make([]appointments.Appointment, len(found))
+	over, err := db.Column[uuid.UUID](ctx, tx, `select a.id from appointment a where a.starts_at < $2 and a.starts_at > $1::timestamptz - interval '2 days' and `+appointments.OverExternal, begin, end)
+	if err != nil {
+		return out, err
+	}
+	out.Appointments = make([]shownAppointment, len(found))
 	for i := range found {
-		out.Appointments[i] = found[i].Rest()
+		out.Appointments[i] = shownAppointment{found[i].Rest(), slices.Contains(over, found[i].ID)}
 	}
 	people, err := r.staff.Team(ctx, tx)
 	if err != nil {
@@ -74,19 +94,39 @@ func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calend
 		users[i] = p.UserID
 	}
 	var around Exceptions
+	elsewhere := map[int64][]busy.Span{}
 	b := &pgx.Batch{}
 	QueueExceptionsOf(b, &around, users, from, to)
+	queueElsewhere(b, elsewhere, users, begin, end)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return out, err
 	}
 	business := slots.Business{Zone: r.Config.Zone, Closures: around.Closures}
 	for _, p := range people {
 		person := slots.Person{ID: p.UserID, Hours: p.Week, Exceptions: around.Of[p.UserID]}
-		days := staffDays{UserID: p.UserID, Name: p.Name, Days: make([]workDay, 0, to-from+1)}
+		days := staffDays{UserID: p.UserID, Name: p.Name, Days: make([]workDay, 0, to-from+1), Busy: []taken{}}
+		for _, t := range busy.Join(elsewhere[p.UserID]) {
+			days.Busy = append(days.Busy, taken{t.Start, t.End})
+		}
 		for day := from; day <= to; day++ {
 			days.Days = append(days.Days, workDay{day.String(), slots.WorkingHours(business, person, day)})
 		}
 		out.Staff = append(out.Staff, days)
 	}
 	return out, nil
+}
+
+// queueElsewhere reads, with a batch, what calendars of other programs take of a period, by user.
+func queueElsewhere(b *pgx.Batch, found map[int64][]busy.Span, users []int64, begin, end time.Time) {
+	b.Queue(`select user_id, greatest(starts_at, @begin), least(ends_at, @end) from external_time
+		where user_id = any(@users) and starts_at > @begin::timestamptz - interval '24 hours' and starts_at < @end and ends_at > @begin`,
+		pgx.NamedArgs{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
+		var user int64
+		var s busy.Span
+		_, err := pgx.ForEachRow(rows, []any{&user, &s.Start, &s.End}, func() error {
+			found[user] = append(found[user], busy.Span{Start: s.Start.UTC(), End: s.End.UTC()})
+			return nil
+		})
+		return err
+	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -34,20 +33,8 @@ type ofStaff struct {
 	User int64 `json:"user" minimum:"1"`
 }
 
-// mayHave returns nil for one's own address and, for those who may change everybody's bookings, for anybody's. The error is svc_not_found for
-// a person whom the caller does not see.
-func (r *Room) mayHave(ctx context.Context, tx *db.Tx, user int64) error {
-	if _, err := r.staff.Member(ctx, tx, user); err != nil {
-		return err
-	}
-	if user != tx.Who.UserID && !tx.Who.Can(auth.ManageBookings) {
-		return fault.Forbidden(auth.ManageBookings)
-	}
-	return nil
-}
-
 func (r *Room) get(ctx context.Context, tx *db.Tx, in ofStaff) (a calendarFeed, err error) {
-	if err := r.mayHave(ctx, tx, in.User); err != nil {
+	if err := r.staff.MayHave(ctx, tx, in.User); err != nil {
 		return a, err
 	}
 	err = tx.QueryRow(ctx, `select details, created_at, last_read_at from calendar_feed where user_id = $1`, in.User).Scan(&a.Details, &a.CreatedAt, &a.LastReadAt)
@@ -73,7 +60,7 @@ type shownFeed struct {
 func (a shownFeed) WithoutSecret() any { a.URL = ""; return a }
 
 func (r *Room) create(ctx context.Context, tx *db.Tx, in newFeed) (shownFeed, error) {
-	if err := r.mayHave(ctx, tx, in.User); err != nil {
+	if err := r.staff.MayHave(ctx, tx, in.User); err != nil {
 		return shownFeed{}, err
 	}
 	secret := make([]byte, 32)

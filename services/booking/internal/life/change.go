@@ -20,8 +20,21 @@ type withReason struct {
 	Reason string    `json:"reason" maxLength:"500" doc:"For the team only; never sent to the client."`
 }
 
-func (r *Room) confirmAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (appointments.Appointment, error) {
-	return r.setStatus(ctx, tx, in.ID, appointments.StatusConfirmed, "", appointments.StatusPending)
+type confirmed struct {
+	ID           uuid.UUID `json:"id"`
+	OutsideHours bool      `json:"outside_hours" doc:"true confirms it also over a time that the person's own calendar takes."`
+}
+
+func (r *Room) confirmAppointment(ctx context.Context, tx *db.Tx, in confirmed) (appointments.Appointment, error) {
+	a, err := r.setStatus(ctx, tx, in.ID, appointments.StatusConfirmed, "", appointments.StatusPending)
+	if err != nil || in.OutsideHours {
+		return a, err
+	}
+	over, err := appointments.IsOverExternal(ctx, tx, in.ID)
+	if err == nil && over {
+		err = fault.SlotTaken([]any{})
+	}
+	return a, err
 }
 
 func (r *Room) declineAppointment(ctx context.Context, tx *db.Tx, in withReason) (appointments.Appointment, error) {

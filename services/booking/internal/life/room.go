@@ -58,8 +58,8 @@ func (r *Room) Changes(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": failNotStarted}}, r.completeAppointment)
 	op.Add(set, op.Op{ID: "confirm-appointment", Route: "POST /appointments/{id}/confirm", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Outside: true, Doc: "Confirm a requested appointment; the client gets a calendar file and a link to cancel or move.",
-		Use:   "Use it to accept a request; get-overview lists those that wait. Its time was kept meanwhile. The client is mailed. Answers with the appointment.",
-		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.confirmAppointment)
+		Use:   "Use it to accept a request; get-overview lists those that wait. Its time was kept meanwhile, but the person's own calendar may take it by now: outside_hours confirms all the same. The client is mailed. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus, "svc_slot_taken": "The person's own calendar takes the time by now."}}, r.confirmAppointment)
 	op.Add(set, op.Op{ID: "decline-appointment", Route: "POST /appointments/{id}/decline", Perm: auth.ManageBookings, App: r.Service, Record: "appointment", Destructive: true,
 		Outside: true, Doc: "Decline a requested appointment; the client is mailed, and the reason stays internal.",
 		Use:   "Use it to refuse a request: its time is free again, and it cannot be undone. Answers with the appointment.",

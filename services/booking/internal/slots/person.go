@@ -14,7 +14,7 @@ type Person struct {
 	ID         int64
 	Hours      Week
 	Exceptions []Exception
-	// Busy holds every appointment that takes time and can touch the period asked about: those within
+	// Busy holds every appointment, and every time taken elsewhere, that can touch the period asked about: those within
 	// a day and the longest buffer of it. The order does not matter.
 	Busy []Busy
 }
@@ -45,11 +45,13 @@ func (e Exception) Touches(zone *time.Location, start, end time.Time) bool {
 	return false
 }
 
-// Busy is the time of an appointment, without its buffers, and the minutes to be kept free around it.
+// Busy is the time of an appointment, or one taken elsewhere, without its buffers, and the minutes to be kept free around it.
 // Between two appointments the larger of the two buffers that face each other is kept.
 type Busy struct {
 	Start, End    time.Time
 	Before, After int
+	// Elsewhere marks a time that is no appointment: a calendar of another program takes it. The team may book over it, and it is nobody's workload.
+	Elsewhere bool
 }
 
 // WorkingHours returns the hours of a person on a day as [start, end] pairs of HH:MM: weekly and extra

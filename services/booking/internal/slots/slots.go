@@ -83,11 +83,12 @@ func Free(b Business, r Rule, p Person, start, now time.Time) bool {
 }
 
 // Clear reports whether an appointment of the rule's length and buffers at start keeps clear of the
-// person's other appointments, whatever the hours, the grid and the time now. It is the rule for what
-// the team books outside hours.
+// person's other appointments, whatever the hours, the grid, what is taken elsewhere and the time now. It is the
+// rule for what the team books outside hours.
 func Clear(r Rule, p Person, start time.Time) bool {
 	at := start.Unix()
-	for _, s := range blockedStarts(r, p.Busy) {
+	ours := slices.DeleteFunc(slices.Clone(p.Busy), func(b Busy) bool { return b.Elsewhere })
+	for _, s := range blockedStarts(r, ours) {
 		if s.start < at && at < s.end {
 			return false
 		}

@@ -157,6 +157,18 @@ func MayChange(tx *db.Tx, user int64) error {
 	return nil
 }
 
+// MayHave returns nil for what is somebody's own, such as the address of their calendar, and, for those who may change everybody's bookings, for
+// anybody's. The error is svc_not_found for a person whom the caller does not see.
+func (r *Room) MayHave(ctx context.Context, tx *db.Tx, user int64) error {
+	if _, err := r.Member(ctx, tx, user); err != nil {
+		return err
+	}
+	if user != tx.Who.UserID && !tx.Who.Can(auth.ManageBookings) {
+		return fault.Forbidden(auth.ManageBookings)
+	}
+	return nil
+}
+
 // Save writes the name and the meeting link of a locked profile.
 func (p Profile) Save(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `update staff set name = $2, meeting_url = $3 where user_id = $1`, p.UserID, p.Chosen, p.MeetingURL)

@@ -16,6 +16,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/calendar"
+	"frontdesk/services/booking/internal/calendars"
 	"frontdesk/services/booking/internal/clients"
 	"frontdesk/services/booking/internal/feed"
 	"frontdesk/services/booking/internal/life"
@@ -87,7 +88,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request s
 	if err := times.LockCatalog(ctx, tx); err != nil {
 		return err
 	}
-	calendars := []int64{in.User}
+	held := []int64{in.User}
 	if in.Successor != 0 {
 		present, err := staff.Present(ctx, tx, r.Identity, in.Successor)
 		if err != nil {
@@ -96,9 +97,9 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request s
 		if !present {
 			return fault.Conflict("successor", "The successor must be on the team.")
 		}
-		calendars = append(calendars, in.Successor)
+		held = append(held, in.Successor)
 	}
-	if err := times.LockCalendars(ctx, tx, calendars...); err != nil {
+	if err := times.LockCalendars(ctx, tx, held...); err != nil {
 		return err
 	}
 	coming, err := appointments.Coming(ctx, tx, in.User)
@@ -134,6 +135,9 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request s
 		return err
 	}
 	if err := feed.End(ctx, tx, in.User); err != nil {
+		return err
+	}
+	if err := calendars.End(ctx, tx, in.User); err != nil {
 		return err
 	}
 	return p.Leave(ctx, tx, r.Identity, in.Successor, request)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -139,6 +140,9 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 			}
 			w.more(c, int(g.GetTotal())-len(g.GetContacts()))
 		}
+	case n.GetCalendar() != nil:
+		c.Subject, c.Paragraphs = title+": "+n.GetCalendar().GetName(), []string{t.T("calendar_failing_text"), t.T("calendar_failing_until")}
+		c.Buttons = []mail.Link{{Text: t.T("see_hours"), URL: w.portal + "/hours?staff=" + strconv.FormatInt(n.GetCalendar().GetUserId(), 10)}}
 	default:
 		v := n.GetVisits()[0]
 		c.Subject = title + ": " + mail.Unlinked(v.GetClient()) + ", " + v.GetService()
@@ -167,6 +171,8 @@ func (w who) several(c *mail.Content, all []*proto.Notice) {
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: dotted(n.GetSubmission().GetForm(), n.GetSubmission().GetReplyTo())})
 		case n.GetGiven() != nil:
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: w.given(n.GetGiven())})
+		case n.GetCalendar() != nil:
+			c.Rows = append(c.Rows, mail.Row{Label: title, Value: n.GetCalendar().GetName()})
 		}
 		for _, v := range n.GetVisits() {
 			at := t.Date(time.Unix(v.GetStartsAt(), 0)) + ", "

@@ -1,0 +1,69 @@
+package calendars
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+	"frontdesk/services/booking/internal/staff"
+)
+
+// Room keeps the calendars, and reads them.
+type Room struct {
+	*app.Kit
+	staff  *staff.Room
+	client *http.Client
+}
+
+func New(k *app.Kit, staff *staff.Room) *Room {
+	r := &Room{Kit: k, staff: staff}
+	r.client = fetch.Client(r.fetch())
+	return r
+}
+
+// readers is how many calendars a replica reads at the same time: one that is slow keeps others waiting.
+const readers = 4
+
+// Parts are what the service runs of the room.
+func (r *Room) Parts() app.Parts {
+	p := app.Parts{
+		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody}, Forget: r.forget},
+		Sealed:   []app.Sealed{{Table: "external_calendar", Column: "url", Purpose: purposeOf}, {Table: "external_calendar", Column: "password", Purpose: purposeOf}},
+		Gauges: []app.Gauge{
+			{Name: "booking.external_calendars", Unit: "{calendar}", Doc: "calendars of other programs that people have connected, by state", Label: "state",
+				SQL: `select s.state, count(c.id) from unnest(array['new', 'ok', 'failing', 'off']) s(state) left join external_calendar c using (state) group by s.state`},
+			{Name: "booking.external_calendars_late", Unit: "s", Doc: "how long the calendar that waits longest should have been read already",
+				SQL: `select greatest(coalesce(extract(epoch from clock_timestamp() - min(due_at)), 0), 0) from external_calendar`, On: func() bool { return r.Apps.On(r.Service) }},
+		},
+	}
+	for i := range readers {
+		p.Workers = append(p.Workers, app.Worker{Name: fmt.Sprintf("external-calendars-%d", i+1), Pause: 5 * time.Second, Slice: r.syncNext})
+	}
+	return p
+}
+
+// Connected declares the operations on the calendars that somebody has connected.
+func (r *Room) Connected(set *op.Set) {
+	noPerson, noCalendar := "There is no such person.", "There is no such person or calendar."
+	op.Add(set, op.Op{ID: "list-external-calendars", Route: "GET /staff/{user}/calendars", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
+		Doc:   "List the calendars of other programs that take a person's time, and how reading them last went.",
+		Use:   "Use it when somebody's times are free, or are not, though their own calendar says otherwise. last_error says what is wrong. Which times they take is in get-calendar.",
+		Fails: op.Fails{"svc_not_found": noPerson}}, r.list)
+	op.Add(set, op.Op{ID: "add-external-calendar", Ability: "-", Route: "POST /staff/{user}/calendars", Perm: auth.ViewContacts, App: r.Service, Status: 201, Record: "external_calendar", Unaudited: true,
+		Doc:   "Add a calendar of another program, whose events take the person's time. It is read within a minute.",
+		Fails: op.Fails{"svc_not_found": noPerson, "svc_conflict too_many": "The person has as many as there may be."}}, r.add)
+	op.Add(set, op.Op{ID: "update-external-calendar", Ability: "-", Versioned: true, Route: "PATCH /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
+		Doc:   "Change a calendar of another program. One with another address or sign-in is read anew.",
+		Fails: op.Fails{"svc_not_found": noCalendar}}, r.update)
+	op.Add(set, op.Op{ID: "remove-external-calendar", Ability: "-", Versioned: true, Route: "DELETE /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
+		Doc:   "Remove a calendar of another program; its events take no time from now on.",
+		Fails: op.Fails{"svc_not_found": noCalendar}}, r.remove)
+	op.AddOutside(set, op.Op{ID: "sync-external-calendar", Route: "POST /staff/{user}/calendars/{id}/sync", Perm: auth.ViewContacts, App: r.Service, Also: http.StatusAccepted, Record: "external_calendar",
+		Outside: true, Doc: "Read a calendar of another program now, once a minute at most. 202 says that it takes longer than ten seconds and goes on.",
+		Use:   "Calendars are read every five minutes by themselves; use it after somebody has changed theirs. Answers with the calendar: state failing and last_error say why it could not be read.",
+		Fails: op.Fails{"svc_not_found": noCalendar}}, r.sync)
+}

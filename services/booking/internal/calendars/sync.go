@@ -1,0 +1,384 @@
+package calendars
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"frontdesk/libs/app"
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/fetch"
+	"frontdesk/libs/op"
+	"frontdesk/proto"
+	"frontdesk/services/booking/internal/appointments"
+	"frontdesk/services/booking/internal/busy"
+	"frontdesk/services/booking/internal/slots"
+	"frontdesk/services/booking/internal/times"
+)
+
+const (
+	// every is how long a calendar that was read waits for the next time. One that fails waits as long as it has been failing, longest at most, and
+	// is switched off after givenUp.
+	every, longest, givenUp = 5 * time.Minute, 6 * time.Hour, 7 * 24 * time.Hour
+	// answerWithin bounds one answer of a server, readWithin what is made of it, and held how long a calendar is claimed for both.
+	answerWithin, readWithin, held = 30 * time.Second, 20 * time.Second, 3 * time.Minute
+	// nowWithin is how long whoever asks for it waits until a calendar is read.
+	nowWithin = 10 * time.Second
+	// behind and ahead are the days around today whose events are kept.
+	behind, ahead = 31, 400
+	// longestError is the longest text about what is wrong, in bytes.
+	longestError = 500
+
+	userAgent = "Frontdesk-Calendars/1"
+)
+
+// source is where a calendar is, opened.
+type source struct {
+	url, username, password, calendar string
+	// validators are those of the last reading; empty to read everything.
+	validators string
+}
+
+// content is what a server says of a calendar.
+type content struct {
+	unchanged  bool // since the validators; there is nothing else then
+	validators string
+	files      [][]byte // of type text/calendar
+	addresses  []string // the person's there, beside that of the account
+}
+
+// read asks the server of a calendar.
+func (r *Room) read(ctx context.Context, c record, s source) (content, error) {
+	return r.readFile(ctx, s)
+}
+
+// failure is why a calendar cannot be read, in words for the person.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+func refusedWith(status int) failure {
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return failure(fmt.Sprintf("the server refuses name and password, or asks for them (%d)", status))
+	}
+	return failure(fmt.Sprintf("the server answers with status %d", status))
+}
+
+// reasonOf is why a calendar could not be read. It says nothing about the network that a server is in.
+func reasonOf(err error) string {
+	var own failure
+	var certificate *tls.CertificateVerificationError
+	var invalid x509.CertificateInvalidError
+	var name *net.DNSError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &own):
+		return string(own)
+	case errors.Is(err, fetch.ErrRefused):
+		return "the address leads to a host that is not on the public internet; the operator can allow it in SVC_FETCH_ALLOW"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate of the server has ended, or is not valid yet"
+	case errors.As(err, &certificate):
+		return "the certificate of the server is not valid"
+	case errors.As(err, &name) && name.IsNotFound:
+		return "the host of the address is not known"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("the server does not answer within %.0f seconds", answerWithin.Seconds())
+	}
+	return "the server cannot be reached, or ends the connection"
+}
+
+var outcomes = app.NewOutcomes("booking.external_calendar_reads", "{read}", "readings of external calendars, by outcome: changed, unchanged or failed")
+
+// syncNext reads the calendar that is due first, and reports whether there was one.
+func (r *Room) syncNext(ctx context.Context) (bool, error) {
+	if !r.Apps.On(r.Service) {
+		return false, nil
+	}
+	var c record
+	var found bool
+	err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
+		c, found, err = r.claim(ctx, tx, `due_at <= @now order by due_at`, pgx.NamedArgs{})
+		return err
+	})
+	if err != nil || !found {
+		return false, err
+	}
+	return true, r.syncClaimed(ctx, c)
+}
+
+// claim takes the first calendar that the condition allows and nobody reads, for as long as reading it may last.
+func (r *Room) claim(ctx context.Context, tx *db.Tx, condition string, args pgx.NamedArgs) (record, bool, error) {
+	args["now"], args["holder"], args["held"] = tx.Now, db.NewID(), held
+	return find(ctx, tx, `update external_calendar set holder = @holder, held_until = clock_timestamp() + @held where id = (select id from external_calendar
+		where (held_until is null or held_until < clock_timestamp()) and `+condition+` limit 1 for update skip locked) returning `+columns, args)
+}
+
+// syncClaimed reads a calendar that is claimed and ends the claim. If ctx ends meanwhile the calendar is due at once.
+func (r *Room) syncClaimed(ctx context.Context, c record) error {
+	today := slots.DayOf(r.DB.Now(), r.Config.Zone)
+	got, err := r.look(ctx, c, today)
+	if ctx.Err() != nil {
+		return r.release(context.WithoutCancel(ctx), c)
+	}
+	if why, ok := errors.AsType[failure](err); ok {
+		outcomes.Add(ctx, "failed", 1)
+		slog.InfoContext(ctx, "calendar cannot be read", "calendar", c.ID, "error", string(why))
+		return r.failed(ctx, c, why)
+	}
+	if err != nil {
+		return err
+	}
+	outcome := "changed"
+	if got.unchanged {
+		outcome = "unchanged"
+	}
+	outcomes.Add(ctx, outcome, 1)
+	return r.keep(ctx, c, got, today)
+}
+
+// found is what was found in a calendar.
+type found struct {
+	unchanged  bool // since it was last read; there is nothing else then but validators
+	validators string
+	digest     []byte
+	events     int
+	times      []busy.Span
+	problem    string // about events that are left out
+}
+
+// look asks for a calendar and reads it. The error is a failure if that is not possible. Because the days move on, what has not changed counts as
+// unchanged for the rest of the day only.
+func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, error) {
+	s := source{username: c.Username, calendar: c.Calendar}
+	var err error
+	if s.url, err = r.open(c.ID, c.URL); err == nil {
+		s.password, err = r.open(c.ID, c.Password)
+	}
+	if err != nil {
+		return found{}, failure("the address or password cannot be read with the keys of this service; set them again")
+	}
+	known := c.Digest != nil && c.ReadOn != nil && slots.DayOf(*c.ReadOn, time.UTC) == today
+	if known {
+		s.validators = c.Validators
+	}
+	got, err := r.read(ctx, c, s)
+	if err != nil {
+		return found{}, failure(reasonOf(err))
+	}
+	if got.unchanged {
+		return found{unchanged: true, validators: c.Validators}, nil
+	}
+	digest := digestOf(got)
+	if known && bytes.Equal(digest, c.Digest) {
+		return found{unchanged: true, validators: got.validators}, nil
+	}
+	f, err := r.timesIn(ctx, c, got, today)
+	f.validators, f.digest = got.validators, digest
+	return f, err
+}
+
+func digestOf(got content) []byte {
+	sum := sha256.New()
+	for _, address := range got.addresses {
+		fmt.Fprintln(sum, address)
+	}
+	for _, file := range got.files {
+		fmt.Fprintln(sum, len(file))
+		sum.Write(file)
+	}
+	return sum.Sum(nil)
+}
+
+// appointmentUID finds what may be the UID of an appointment of ours.
+var appointmentUID = regexp.MustCompile(`(?i)UID[^:\r\n]*:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})` + appointments.UIDSuffix)
+
+// timesIn reads the times that files take. Our own appointments, which a calendar may show by the feed or a mail, take none there.
+func (r *Room) timesIn(ctx context.Context, c record, got content, today slots.Day) (f found, err error) {
+	var ours []string
+	for _, file := range got.files {
+		for _, uid := range appointmentUID.FindAllSubmatch(file, -1) {
+			ours = append(ours, strings.ToLower(string(uid[1])))
+		}
+	}
+	own := map[string]bool{}
+	if len(ours) > 0 {
+		if err := r.DB.Read(ctx, func(tx *db.Tx) error {
+			ids, err := db.Column[string](ctx, tx, `select id::text from appointment where id = any($1::uuid[])`, ours)
+			for _, id := range ids {
+				own[id+appointments.UIDSuffix] = true
+			}
+			return err
+		}); err != nil {
+			return f, err
+		}
+	}
+	u, _ := r.Identity.User(c.UserID)
+	from, to := slots.Bounds(r.Config.Zone, today-behind, today+ahead)
+	o := busy.Options{Zone: r.Config.Zone, From: from, To: to, Addresses: append(got.addresses, u.GetEmail()), Within: readWithin,
+		Own: func(uid string) bool { return own[strings.ToLower(uid)] }}
+	var problems []string
+	for _, file := range got.files {
+		read, err := busy.Read(file, o)
+		if err != nil {
+			return f, failure(err.Error())
+		}
+		f.events += read.Events
+		f.times = append(f.times, read.Busy...)
+		for _, p := range read.Problems {
+			problems = append(problems, p.Error())
+		}
+	}
+	f.problem = strings.Join(problems, "; ")
+	return f, nil
+}
+
+// pieces are times of at most a day, in no order, each moment once.
+func pieces(all []busy.Span) (starts, ends []time.Time) {
+	for _, s := range busy.Join(all) {
+		for s.Start.Before(s.End) {
+			end := s.Start.Add(24 * time.Hour)
+			if end.After(s.End) {
+				end = s.End
+			}
+			starts, ends = append(starts, s.Start), append(ends, end)
+			s.Start = end
+		}
+	}
+	return starts, ends
+}
+
+// keep stores what was found, unless the calendar was changed or removed meanwhile. Times that changed are replaced under the person's calendar.
+func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		if !f.unchanged {
+			if err := times.LockCalendars(ctx, tx, c.UserID); err != nil {
+				return err
+			}
+		}
+		args := pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "now": tx.Now, "due": tx.Now.Add(every), "validators": f.validators, "unchanged": f.unchanged,
+			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "today": today.String()}
+		done, err := tx.Exec(ctx, `update external_calendar set state = 'ok', last_synced_at = @now, failing_since = null, due_at = @due, holder = null, held_until = null, validators = @validators,
+			digest = case when @unchanged then digest else @digest end, events = case when @unchanged then events else @events end,
+			last_error = case when @unchanged then last_error else @problem end, read_on = @today::date
+			where id = @id and holder = @holder`, args)
+		if err != nil || f.unchanged || done.RowsAffected() == 0 {
+			return err
+		}
+		if !c.Blocks {
+			return nil
+		}
+		starts, ends := pieces(f.times)
+		if _, err := tx.Exec(ctx, `delete from external_time t where calendar_id = $1 and not exists (select from unnest($2::timestamptz[], $3::timestamptz[]) n(starts_at, ends_at)
+			where n.starts_at = t.starts_at and n.ends_at = t.ends_at)`, c.ID, starts, ends); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `insert into external_time (calendar_id, user_id, starts_at, ends_at) select $1, $2, n.starts_at, n.ends_at
+			from unnest($3::timestamptz[], $4::timestamptz[]) n(starts_at, ends_at) on conflict do nothing`, c.ID, c.UserID, starts, ends)
+		return err
+	})
+}
+
+func shortened(text string) string {
+	if len(text) <= longestError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestError], "") + "…"
+}
+
+// failed notes that a calendar could not be read, unless it was changed or removed meanwhile. Its person is told when that begins.
+func (r *Room) failed(ctx context.Context, c record, why failure) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		since := tx.Now
+		if c.FailingSince != nil {
+			since = *c.FailingSince
+		}
+		state, failing := stateFailing, tx.Now.Sub(since)
+		next := tx.Now.Add(min(max(failing, every), longest))
+		due := &next
+		if failing >= givenUp {
+			state, due = stateOff, nil
+		}
+		done, err := tx.Exec(ctx, `update external_calendar set state = @state, last_error = @why, failing_since = @since, due_at = @due, digest = null, holder = null,
+			held_until = null where id = @id and holder = @holder`, pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "state": state, "why": shortened(string(why)), "since": since, "due": due})
+		if err != nil || done.RowsAffected() == 0 || c.State != stateNew && c.State != stateOK {
+			return err
+		}
+		return tx.Tell(ctx, "external calendar/"+c.ID.String(), &proto.Notice{App: r.Service, Calendar: &proto.Notice_Calendar{Id: c.ID.String(), UserId: c.UserID, Name: c.Name},
+			To: []*proto.Notice_Addressee{{UserId: c.UserID, Kind: "calendar_failing", How: "failing"}}})
+	})
+}
+
+// release ends a claim; the calendar is due at once.
+func (r *Room) release(ctx context.Context, c record) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `update external_calendar set due_at = $3, holder = null, held_until = null where id = $1 and holder = $2`, c.ID, c.Holder, tx.Now)
+		return err
+	})
+}
+
+// sync reads a calendar now. One that is off is tried again as if it had just begun to fail. The answer is 202 while it is being read, by this or
+// another replica.
+func (r *Room) sync(ctx context.Context, d *db.DB, in ofCalendar) (externalCalendar, error) {
+	var c record
+	if err := d.Read(ctx, func(tx *db.Tx) (err error) {
+		c, err = r.one(ctx, tx, in, ``)
+		return err
+	}); err != nil {
+		return externalCalendar{}, err
+	}
+	wait, err := d.Allow(ctx, r.Config.RateFactor, db.Bucket{Key: "external-calendar/" + c.ID.String(), Limit: db.Limit{N: 1, Per: time.Minute}})
+	if err != nil {
+		return externalCalendar{}, err
+	}
+	if wait > 0 {
+		return externalCalendar{}, fault.RateLimited(wait)
+	}
+	var mine bool
+	err = d.Do(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `update external_calendar set due_at = @now, failing_since = case when state = 'off' then null else failing_since end where id = @id`,
+			pgx.NamedArgs{"id": in.ID, "now": tx.Now}); err != nil {
+			return err
+		}
+		var err error
+		if c, mine, err = r.claim(ctx, tx, `id = @id`, pgx.NamedArgs{"id": in.ID}); err != nil {
+			return err
+		}
+		return op.Audit(ctx, tx, "sync-external-calendar", "external_calendar", in.ID.String())
+	})
+	if err != nil {
+		return externalCalendar{}, err
+	}
+	goesOn := !mine
+	if mine {
+		within, cancel := context.WithTimeout(ctx, nowWithin)
+		defer cancel()
+		if err := r.syncClaimed(within, c); err != nil {
+			return externalCalendar{}, err
+		}
+		goesOn = within.Err() != nil
+	}
+	var out externalCalendar
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		c, err := r.one(ctx, tx, in, ``)
+		if out = r.shown(c); goesOn {
+			out.status = http.StatusAccepted
+		}
+		return err
+	})
+	return out, err
+}
