@@ -53,7 +53,7 @@ type Config struct {
 
 	RateFactor   float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	WebhookLocal bool    `env:"SVC_WEBHOOK_LOCAL" envDefault:"false" takes:"bool" help:"allow webhook receivers on http and loopback"`
-	FetchAllow   string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that are not on the public internet and may be called all the same, by http too, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas (webhooks, settings)"`
+	FetchAllow   string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that are not on the public internet and may be called all the same, by http too, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas (webhooks, settings, booking)"`
 
 	AdminLogin    string `env:"SVC_ADMIN_LOGIN" envDefault:"admin" takes:"text" help:"login of the first administrator (settings)"`
 	AdminPassword string `env:"SVC_ADMIN_PASSWORD" secret:"true" takes:"text" help:"password of the first administrator (settings); needed once, at the first start"`

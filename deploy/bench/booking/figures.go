@@ -43,6 +43,33 @@ func (b *bench) slots(ctx context.Context) error {
 	return nil
 }
 
+// taken is how many times the calendars of each person take in the month.
+const taken = 200
+
+// busy compares a month of free times of everybody with that of people who have as many appointments, and whose own calendars take time at night.
+func (b *bench) busy(ctx context.Context) error {
+	service, err := b.fill(ctx, others())
+	if err != nil {
+		return err
+	}
+	if _, err := b.DB.Exec(ctx, `with c as (insert into external_calendar (id, user_id, kind, name, url, username, calendar, blocks, writes, created_at)
+			select gen_random_uuid(), u, 'ics', 'Bench', '', '', '', true, false, now() from unnest($1::bigint[]) u returning id, user_id)
+		insert into external_time (calendar_id, user_id, starts_at, ends_at) select c.id, c.user_id, $2::timestamptz + make_interval(days => i % $4, mins => i / $4 * 60),
+			$2::timestamptz + make_interval(days => i % $4, mins => i / $4 * 60 + 45) from c, generate_series(0, $3 - 1) i`, others(), b.first, taken, days); err != nil {
+		return err
+	}
+	if _, err := b.DB.Exec(ctx, `analyze external_time`); err != nil {
+		return err
+	}
+	path := "/slots?service=%s&from=" + b.first.Format(time.DateOnly) + "&to=" + b.first.AddDate(0, 0, days-1).Format(time.DateOnly)
+	times, err := world.Times(samples, b.Get(fmt.Sprintf(path, service)), b.Get(fmt.Sprintf(path, b.service)))
+	if err != nil {
+		return err
+	}
+	b.AtMost(fmt.Sprintf("slots with %d busy times each ÷ without, month × %d people", taken, people), world.Ratio(world.Median(times[0]), world.Median(times[1])), world.Plain(1.1))
+	return nil
+}
+
 func (b *bench) calendar(context.Context) error {
 	path := fmt.Sprintf("/calendar?from=%s&to=%s", b.first.Format(time.DateOnly), b.first.AddDate(0, 0, 6).Format(time.DateOnly))
 	times, err := world.Times(samples*2, b.Get(path))

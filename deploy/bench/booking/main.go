@@ -26,15 +26,15 @@ type bench struct {
 
 func main() {
 	world.Run(func(ctx context.Context, r *world.Report) ([]world.Part, func(), error) {
-		w, err := world.New(ctx, world.Options{Service: "booking", People: people})
+		w, err := world.New(ctx, world.Options{Service: "booking", People: 2 * people})
 		if err != nil {
 			return nil, nil, err
 		}
 		b := &bench{World: w, Report: r, first: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)}
-		if err := b.fill(ctx); err != nil {
+		if b.service, err = b.fill(ctx, everybody()); err != nil {
 			w.Close()
 			return nil, nil, err
 		}
-		return []world.Part{{Name: "slots", Take: b.slots}, {Name: "calendar", Take: b.calendar}, {Name: "one-slot", Take: b.oneSlot}, {Name: "distinct", Take: b.distinct}}, w.Close, nil
+		return []world.Part{{Name: "slots", Take: b.slots}, {Name: "calendar", Take: b.calendar}, {Name: "one-slot", Take: b.oneSlot}, {Name: "distinct", Take: b.distinct}, {Name: "busy", Take: b.busy}}, w.Close, nil
 	})
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -206,6 +207,16 @@ func (w world) faults(t *testing.T) {
 		}
 		w.fires(t, "FrontdeskWebhooksFail")
 		w.fires(t, "FrontdeskWebhookPaused")
+	})
+	t.Run("calendars that cannot be read", func(t *testing.T) {
+		calendars := fmt.Sprintf("/staff/%v/calendars", w.Admin.Get(t, "/me").Is(200).Field("user_id"))
+		for range 4 {
+			id := w.Admin.Post(t, calendars, map[string]any{"kind": "ics", "name": "Gone", "url": w.Hook.URL + "/hook"}).Is(201).Text("id")
+			defer w.Admin.Call(t, "DELETE", calendars+"/"+id, nil)
+		}
+		w.fires(t, "FrontdeskCalendarsFail")
+		w.exec(t, `update booking.external_calendar set due_at = now() - interval '1 hour', holder = gen_random_uuid(), held_until = now() + interval '1 hour'`)
+		w.fires(t, "FrontdeskCalendarsLate")
 	})
 	t.Run("a process that delivers no webhooks", func(t *testing.T) {
 		// The one that the load sends to is paused by now.

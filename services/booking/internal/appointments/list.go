@@ -87,7 +87,7 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 			named(&where, "concat_ws(' ', first_name, last_name, email, phone)", words) + "))")
 	}
 	if in.Conflict {
-		where.And("a.ends_at > ? and "+OverExternal, tx.Now)
+		where.And("a.ends_at > ? and a.starts_at > ? and "+OverExternal, tx.Now, tx.Now.Add(-longest))
 	}
 	by := byStart
 	if !in.UpdatedSince.IsZero() {

@@ -1,9 +1,17 @@
 package booking
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +21,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
@@ -78,7 +87,10 @@ func vevent(uid string, start time.Time, minutes int, lines ...string) string {
 // localCalendars lets a service read calendars of this machine.
 func localCalendars(c *app.Config) { c.WebhookLocal = true }
 
-// connect connects a calendar and reads it.
+// unlimited lets a test ask as often as it likes.
+func unlimited(c *app.Config) { c.RateFactor = 0 }
+
+// connect connects a calendar, which a worker or synced reads.
 func (o *office) connect(user int64, url string, more ...object) string {
 	o.t.Helper()
 	body := object{"kind": "ics", "name": "Mine", "url": url}
@@ -198,4 +210,421 @@ func TestWhoConfirmsOverABusyTimeSaysSo(t *testing.T) {
 	require.Equal(t, "pending", o.appointment(id).Text("status"))
 	require.Equal(t, "confirmed", o.admin.Post("/appointments/"+id+"/confirm", object{"outside_hours": true}).Is(200).Text("status"))
 	require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentConfirmed}, o.kinds(id))
+}
+
+// failureNotices name the calendars of which the team was told that they cannot be read.
+func (o *office) failureNotices() (names []string) {
+	o.t.Helper()
+	for _, n := range o.notices() {
+		if c := n.GetCalendar(); c != nil {
+			require.Equal(o.t, []any{o.staff.UserID, o.staff.UserID, "calendar_failing", "booking"}, []any{c.GetUserId(), n.GetTo()[0].GetUserId(), n.GetTo()[0].GetKind(), n.GetApp()})
+			names = append(names, c.GetName())
+		}
+	}
+	return names
+}
+
+// work runs the slices of a worker until there is nothing to do.
+func (o *office) work(name string) {
+	o.t.Helper()
+	i := slices.IndexFunc(o.Parts.Workers, func(w app.Worker) bool { return w.Name == name })
+	require.GreaterOrEqual(o.t, i, 0, "no worker %s", name)
+	for worked := true; worked; {
+		var err error
+		worked, err = o.Parts.Workers[i].Slice(db.WithActor(o.t.Context(), db.Actor{Channel: db.ChannelSystem}))
+		require.NoError(o.t, err)
+	}
+}
+
+func TestACalendarThatFailsIsToldOnceAndSwitchedOffAfterAWeek(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60))
+	id := o.connect(o.staff.UserID, server.URL)
+	o.synced(o.staff.UserID, id)
+	server.answers(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) })
+	failed := o.synced(o.staff.UserID, id)
+	require.Equal(t, "failing", failed.Text("state"))
+	require.Contains(t, failed.Text("last_error"), "401")
+	require.Equal(t, []string{"Mine"}, o.failureNotices())
+	require.NotContains(t, o.starts(2), "10:00", "the copy of before counts on")
+
+	state := func() string {
+		return o.admin.Get(path("/staff/%d/calendars", o.staff.UserID)).Is(200).Items()[0]["state"].(string)
+	}
+	var waits []time.Duration
+	for state() == "failing" {
+		var due time.Time
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select due_at from external_calendar where id = $1`, id).Scan(&due))
+		waits = append(waits, due.Sub(o.Now()).Round(time.Minute))
+		o.Travel(due.Sub(o.Now()) + time.Second)
+		o.Eventually(func() bool { // this or a worker of the service
+			o.work("external-calendars-1")
+			var settled bool
+			require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select due_at is distinct from $2 and holder is null from external_calendar where id = $1`, id, due).Scan(&settled))
+			return settled
+		})
+	}
+	require.Equal(t, "off", state())
+	require.Equal(t, 5*time.Minute, waits[0])
+	require.Equal(t, 6*time.Hour, waits[len(waits)-1])
+	require.InDelta(t, 35, len(waits), 3)
+	require.Len(t, o.failureNotices(), 1)
+	o.Travel(7 * time.Hour)
+	require.Equal(t, "failing", o.synced(o.staff.UserID, id).Text("state"), "whoever asks for it begins anew")
+	require.Len(t, o.failureNotices(), 1)
+	server.answers(nil)
+	require.Equal(t, "ok", o.synced(o.staff.UserID, id).Text("state"))
+	server.answers(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusNotFound) })
+	o.synced(o.staff.UserID, id)
+	require.Len(t, o.failureNotices(), 2)
+}
+
+func TestWhyACalendarCannotBeReadIsSaid(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t)
+	id := o.connect(o.staff.UserID, server.URL)
+	endless := func(w http.ResponseWriter, _ *http.Request) {
+		line := []byte("X-FILLER:" + strings.Repeat("x", 1000) + "\r\n")
+		fmt.Fprint(w, "BEGIN:VCALENDAR\r\n")
+		for { //nolint:revive // until the reader has enough
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}
+	leads := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+	}
+	for why, serves := range map[string]http.HandlerFunc{
+		"status 500":                 func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"(403)":                      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+		"status 304":                 func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
+		"more than 20 MB":            endless,
+		"this is no calendar":        func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!doctype html><title>Sign in</title>") },
+		"ends in the middle":         func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n") },
+		"more than 3 times":          leads("/again"),
+		"SVC_FETCH_ALLOW":            leads("https://10.0.0.7/private.ics"),
+		"ends the connection":        func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"is not on the public inter": leads("http://169.254.169.254/latest/meta-data"),
+		"must not carry":             leads("http://user:secret@127.0.0.1/"),
+	} {
+		server.answers(serves)
+		a := o.synced(o.staff.UserID, id)
+		require.Equal(t, "failing", a.Text("state"), why)
+		if why != "must not carry" {
+			require.Contains(t, a.Text("last_error"), why)
+		}
+	}
+
+	// A server whose certificate has ended, and one that is gone.
+	ended := httptest.NewUnstartedServer(http.NotFoundHandler())
+	ended.TLS = &tls.Config{Certificates: []tls.Certificate{endedCertificate(t)}}
+	ended.StartTLS()
+	t.Cleanup(ended.Close)
+	at := path("/staff/%d/calendars/%s", o.staff.UserID, id)
+	o.admin.Patch(at, object{"url": ended.URL}).Is(200)
+	require.Contains(t, o.synced(o.staff.UserID, id).Text("last_error"), "certificate")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	o.admin.Patch(at, object{"url": gone.URL}).Is(200)
+	require.Contains(t, o.synced(o.staff.UserID, id).Text("last_error"), "cannot be reached")
+
+	// An event that is broken is left out, and the others count.
+	server.answers(nil)
+	server.has("BEGIN:VEVENT\r\nUID:broken\r\nDTSTART:tomorrow\r\nEND:VEVENT\r\n", vevent("a", o.at(2, "10:00"), 60))
+	o.admin.Patch(at, object{"url": server.URL}).Is(200)
+	read := o.synced(o.staff.UserID, id)
+	require.Equal(t, []any{"ok", "line 6: DTSTART is no date or time", 1.0}, []any{read.Field("state"), read.Field("last_error"), read.Field("events")})
+	require.NotContains(t, o.starts(2), "10:00")
+}
+
+func endedCertificate(t testing.TB) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	ended := x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	made, err := x509.CreateCertificate(rand.Reader, &ended, &ended, &key.PublicKey, key)
+	require.NoError(t, err)
+	return tls.Certificate{Certificate: [][]byte{made}, PrivateKey: key}
+}
+
+func TestASlowServerKeepsNobodyWaitingForLongerThanTenSeconds(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server, release := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60)), make(chan struct{})
+	file := server.file
+	server.answers(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+			fmt.Fprint(w, file)
+		case <-r.Context().Done():
+		}
+	})
+	id := o.connect(o.staff.UserID, server.URL)
+	at := path("/staff/%d/calendars/%s/sync", o.staff.UserID, id)
+	require.Equal(t, "new", o.admin.Post(at, nil).Is(202).Text("state"))
+	close(release)
+	o.Eventually(func() bool { return !slices.Contains(o.starts(2), "10:00") })
+}
+
+func TestACalendarIsReadAgainOnlyIfItChanged(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60))
+	id := o.connect(o.staff.UserID, server.URL)
+	first := o.synced(o.staff.UserID, id).Text("last_synced_at")
+	row := func() (xmin string) {
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select xmin::text from external_time where calendar_id = $1`, id).Scan(&xmin))
+		return xmin
+	}
+	written := row()
+	o.Travel(6 * time.Minute)
+	o.Eventually(func() bool {
+		return o.admin.Get(path("/staff/%d/calendars", o.staff.UserID)).Is(200).Items()[0]["last_synced_at"] != first
+	})
+	require.NotEmpty(t, server.headers()[len(server.headers())-1].Get("If-None-Match"), "a worker asked again by itself")
+	require.Equal(t, written, row(), "nothing was written anew")
+
+	// The days move on: after a day it is read whole.
+	o.Travel(24 * time.Hour)
+	asked := len(server.headers())
+	o.Eventually(func() bool { return len(server.headers()) > asked })
+	require.Empty(t, server.headers()[asked].Get("If-None-Match"))
+
+	// A server without validators sends the same file again and again.
+	server.answers(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, server.file) })
+	o.synced(o.staff.UserID, id)
+	written = row()
+	o.synced(o.staff.UserID, id)
+	require.Equal(t, written, row())
+}
+
+func TestWhatMayBeSaidOfACalendar(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	list := path("/staff/%d/calendars", o.staff.UserID)
+	good := func(more object) object {
+		body := object{"kind": "ics", "name": "Mine", "url": "https://calendar.example/secret/basic.ics"}
+		for k, v := range more {
+			body[k] = v
+		}
+		return body
+	}
+	for field, wrong := range map[string]object{
+		"kind": {"kind": "exchange"}, "name": {"name": "  "}, "writes": {"writes": true}, "calendar": {"calendar": "/home"}, "url": {"url": "ftp://calendar.example/a.ics"},
+	} {
+		params, _ := o.staff.Post(list, good(wrong)).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		require.Contains(t, params, field)
+	}
+	for url, code := range map[string]string{"https://10.0.0.5/a.ics": "private", "https://localhost/a.ics": "private", "http://calendar.example/a.ics": "url", "https://me:pass@calendar.example/": "url", "webcal://192.168.0.1/a": "private"} {
+		a := o.staff.Post(list, good(object{"url": url})).Fails(400, "svc_invalid_param")
+		require.Equal(t, code, a.Field("data.details.url.code"), a.Body)
+	}
+	made := o.staff.Post(list, good(object{"url": "webcal://calendar.example/secret/basic.ics", "username": "dora", "password": "hunter2"})).Is(201)
+	require.Equal(t, "https://calendar.example/…", made.Text("url"))
+	require.NotContains(t, made.Body, "hunter2")
+	at := list + "/" + made.Text("id")
+
+	// The password does not go to another host without whoever knows it.
+	refused, _ := o.admin.Patch(at, object{"url": "https://calendars.example/"}).Fails(400, "svc_invalid_param").Field("data.params").(object)
+	require.Contains(t, refused, "password")
+	o.admin.Patch(at, object{"url": "https://calendar.example/other.ics"}).Is(200)
+	o.admin.Patch(at, object{"url": "https://calendars.example/", "password": ""}).Is(200)
+
+	for range 19 {
+		o.staff.Post(list, good(nil)).Is(201)
+	}
+	require.Equal(t, "too_many", o.staff.Post(list, good(nil)).Fails(409, "svc_conflict").Text("data.reason"))
+	other := o.As("staff")
+	other.Get(list).Fails(404, "svc_not_found")
+	other.Post(list, good(nil)).Fails(404, "svc_not_found")
+	o.admin.Patch(path("/staff/%d/calendars/%s", o.admin.UserID, made.Text("id")), object{"name": "x"}).Fails(404, "svc_not_found")
+	o.staff.Delete(at, nil).Is(204)
+	o.staff.Delete(at, nil).Fails(404, "svc_not_found")
+	for _, said := range append(o.Changes("add-external-calendar"), o.Changes("update-external-calendar")...) {
+		require.NotContains(t, said, "secret")
+		require.NotContains(t, said, "hunter2")
+	}
+	require.Len(t, o.Audited("remove-external-calendar"), 1)
+}
+
+func TestABookingIsDecidedBeforeOrAfterACalendarIsRead(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t)
+	id := o.connect(o.staff.UserID, server.URL)
+	o.synced(o.staff.UserID, id)
+	waits := func() (n int) {
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and not l.granted and a.datname = current_database()
+			and a.usename = current_user`).Scan(&n))
+		return n
+	}
+	// Somebody decides about a booking with the person, and holds their calendar.
+	booking := o.Begin()
+	_, err := booking.Exec(t.Context(), `select pg_advisory_xact_lock($1)`, db.LockKey("booking.calendar", o.staff.UserID))
+	require.NoError(t, err)
+	server.has(vevent("a", o.at(2, "10:00"), 60))
+	read := apptest.Aside(t, func() *apptest.Answer {
+		return o.admin.Post(path("/staff/%d/calendars/%s/sync", o.staff.UserID, id), nil)
+	})
+	o.Eventually(func() bool { return waits() > 0 })
+	require.Contains(t, o.starts(2), "10:00", "until the booking is decided, the times are those of before")
+	require.NoError(t, booking.Rollback(t.Context()))
+	read().Is(200)
+	require.NotContains(t, o.starts(2), "10:00")
+}
+
+func TestACalendarThatIsChangedOrRemovedWhileItIsReadKeepsNothingOfIt(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60))
+	file, asked, release := server.file, make(chan struct{}, 9), make(chan struct{})
+	server.answers(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-release
+		fmt.Fprint(w, file)
+	})
+	id := o.connect(o.staff.UserID, server.URL)
+	<-asked // a worker reads it
+	at := path("/staff/%d/calendars/%s", o.staff.UserID, id)
+	o.admin.Post(at+"/sync", nil).Is(202)
+	other := serveCalendar(t)
+	o.admin.Patch(at, object{"url": other.URL}).Is(200)
+	require.EqualValues(t, 0, o.synced(o.staff.UserID, id).Field("events"))
+	close(release)
+	o.Eventually(func() bool {
+		return o.admin.Get(path("/staff/%d/calendars", o.staff.UserID)).Is(200).Items()[0]["state"] == "ok"
+	})
+	require.Contains(t, o.starts(2), "10:00", "what the old address had does not count")
+
+	o.admin.Patch(at, object{"url": server.URL}).Is(200)
+	o.Eventually(func() bool { return !slices.Contains(o.starts(2), "10:00") })
+	o.admin.Patch(at, object{"blocks": false}).Is(200)
+	require.Contains(t, o.starts(2), "10:00")
+	require.EqualValues(t, 1, o.synced(o.staff.UserID, id).Field("events"))
+	require.Contains(t, o.starts(2), "10:00")
+	o.admin.Patch(at, object{"blocks": true}).Is(200)
+	o.synced(o.staff.UserID, id)
+	require.NotContains(t, o.starts(2), "10:00")
+	o.admin.Delete(at, nil).Is(204)
+	require.Contains(t, o.starts(2), "10:00")
+}
+
+func TestACalendarEndsWithItsPerson(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60))
+	count := func() (n int) {
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select (select count(*) from external_calendar) + (select count(*) from external_time)`).Scan(&n))
+		return n
+	}
+	o.synced(o.staff.UserID, o.connect(o.staff.UserID, server.URL))
+	o.synced(o.admin.UserID, o.connect(o.admin.UserID, server.URL))
+	require.Equal(t, 4, count())
+	booked := o.book(o.contact(0), o.at(2, "10:00"), object{"outside_hours": true}).Is(201).Text("id")
+
+	// Nobody gets appointments at a time that their own calendar takes.
+	leave := path("/staff/%d?successor=%d", o.staff.UserID, o.admin.UserID)
+	refused := o.admin.Delete(leave, nil).Fails(409, "svc_conflict")
+	require.Equal(t, "overlap", refused.Text("data.reason"))
+	require.Contains(t, refused.Body, booked)
+	server.has()
+	o.synced(o.admin.UserID, o.admin.Get(path("/staff/%d/calendars", o.admin.UserID)).Is(200).Items()[0]["id"].(string))
+	o.admin.Delete(leave, nil).Is(200)
+	require.Equal(t, 1, count(), "the calendar of who stays")
+
+	// An erased person is in no name, and their own calendars go.
+	o.connect(o.admin.UserID, server.URL, object{"username": "jan@example.com", "password": "x"})
+	o.connect(o.admin.UserID, server.URL, object{"name": "With jan@example.com and ann@example.com"})
+	o.forget(nil, "jan@example.com")
+	var names []any
+	for _, c := range o.admin.Get(path("/staff/%d/calendars", o.admin.UserID)).Is(200).Items() {
+		names = append(names, c["name"])
+		require.Empty(t, c["username"])
+	}
+	require.Len(t, names, 2)
+	require.NotContains(t, fmt.Sprint(names), "jan@")
+	require.Contains(t, fmt.Sprint(names), "ann@")
+}
+
+func TestTheAddressAndPasswordOfACalendarAreSealed(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t, vevent("a", o.at(2, "10:00"), 60))
+	id := o.connect(o.staff.UserID, server.URL+"/token-of-mine.ics", object{"username": "dora", "password": "hunter2"})
+	o.synced(o.staff.UserID, id)
+	user, password, _ := (&http.Request{Header: server.headers()[0]}).BasicAuth()
+	require.Equal(t, "dora hunter2", user+" "+password)
+
+	var row string
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select c::text || encode(c.url, 'escape') || encode(c.password, 'escape') || (select string_agg(t::text, '') from external_time t) from external_calendar c`).Scan(&row))
+	for _, secret := range []string{"token-of-mine", "hunter2", "Dentist", server.URL} {
+		require.NotContains(t, row, secret)
+	}
+	// rotate-key opens the values as they are declared.
+	opened := map[string]string{}
+	for _, s := range o.Parts.Sealed {
+		var value []byte
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select `+s.Column+` from `+s.Table+` where id = $1`, id).Scan(&value))
+		secret, err := o.Kit.Keys.Open(s.Purpose(id), value)
+		require.NoError(t, err)
+		opened[s.Column] = string(secret)
+	}
+	require.Equal(t, map[string]string{"url": server.URL + "/token-of-mine.ics", "password": "hunter2"}, opened)
+
+	o.exec(`update external_calendar set password = 'of a key that is lost', digest = null`)
+	require.Contains(t, o.synced(o.staff.UserID, id).Text("last_error"), "set them again")
+
+	// Another host gets no password.
+	elsewhere := serveCalendar(t)
+	server.answers(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) })
+	o.admin.Patch(path("/staff/%d/calendars/%s", o.staff.UserID, id), object{"password": "hunter3"}).Is(200)
+	require.Equal(t, "ok", o.synced(o.staff.UserID, id).Text("state"))
+	require.NotEmpty(t, elsewhere.headers())
+	for _, asked := range elsewhere.headers() {
+		require.Empty(t, asked.Get("Authorization"))
+	}
+}
+
+func TestTenThousandEventsAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	var events []string
+	first := o.at(1, "00:00")
+	for i := range 10_000 {
+		events = append(events, vevent(path("%d", i), first.Add(time.Duration(i)*40*time.Minute), 10))
+	}
+	events = append(events, vevent("long", o.at(5, "00:00"), 3*24*60))
+	server := serveCalendar(t, events...)
+	id := o.connect(o.staff.UserID, server.URL)
+	read := o.synced(o.staff.UserID, id)
+	require.Equal(t, []any{"ok", 10_001.0}, []any{read.Field("state"), read.Field("events")})
+	require.Empty(t, o.starts(6), "it takes three days")
+	server.has(events[1:]...)
+	o.synced(o.staff.UserID, id)
+	var n int
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from external_time where starts_at = $1`, first).Scan(&n))
+	require.Zero(t, n)
+}
+
+func TestOurOwnAppointmentsTakeNoTimeInTheCalendarThatShowsThem(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
+	server := serveCalendar(t, vevent(id+"@frontdesk", o.at(2, "10:00"), 60), vevent("00000000-0000-4000-8000-000000000000@frontdesk", o.at(2, "14:00"), 60),
+		vevent("declined", o.at(2, "15:00"), 60, "ATTENDEE;PARTSTAT=DECLINED:mailto:"+o.email(o.staff.UserID)))
+	require.EqualValues(t, 1, o.synced(o.staff.UserID, o.connect(o.staff.UserID, server.URL)).Field("events"), "that of another installation")
+	require.Empty(t, o.admin.Get("/appointments?conflict=true").Is(200).Items())
+	o.admin.Post("/appointments/"+id+"/cancel", object{}).Is(200)
+	require.Contains(t, o.starts(2), "10:00")
+	require.NotContains(t, o.starts(2), "14:00")
+	require.Contains(t, o.starts(2), "15:00")
+}
+
+// email is the address of an account.
+func (o *office) email(user int64) string {
+	u, _ := o.Kit.Identity.User(user)
+	return u.GetEmail()
 }

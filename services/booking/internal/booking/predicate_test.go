@@ -22,7 +22,9 @@ import (
 // Whatever the settings are, what is listed can be booked and nothing else, by visitors and by the team.
 func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 	t.Parallel()
-	o := open9to5(t, nil)
+	o := open9to5(t, nil, localCalendars, unlimited)
+	server := serveCalendar(t)
+	calendar := o.connect(o.staff.UserID, server.URL)
 	o.admin.Put(path("/staff/%d/hours", o.admin.UserID), object{"hours": object{"1": [][]string{{"07:00", "11:20"}}, "2": [][]string{{"10:00", "24:00"}},
 		"3": [][]string{{"00:00", "03:00"}, {"03:00", "06:00"}}, "4": everyDay["4"], "5": everyDay["5"], "6": everyDay["6"], "7": everyDay["7"]}}).Is(200)
 	contact := o.contact(0)
@@ -33,6 +35,12 @@ func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 		o.admin.Patch("/services/"+o.service, object{"staff": []int64{o.staff.UserID, o.admin.UserID}[:1+round%2], "duration_min": pick(15, 45, 60, 100),
 			"buffer_before": pick(0, 10), "buffer_after": pick(0, 25), "min_notice_min": pick(0, 30*60), "max_advance_days": pick(3, 30)}).Is(200)
 		o.admin.Patch("/settings/booking", object{"slot_step": pick(0, 5, 20, 60)}).Is(200)
+		var events []string
+		for i := range pick(0, 2, 5) {
+			events = append(events, vevent(path("%d-%d", round, i), o.at(1+round, "07:00").Add(time.Duration(random.IntN(600))*time.Minute), pick(5, 45, 90)))
+		}
+		server.has(events...)
+		o.synced(o.staff.UserID, calendar)
 		day := o.at(1+round, "12:00").In(zone).Format(time.DateOnly)
 		query := path("slots?service=%s&from=%s&to=%[2]s", o.service, day)
 		token := o.token(o.service)
@@ -75,7 +83,12 @@ func TestASlotIsListedExactlyWhenItCanBeBooked(t *testing.T) {
 // Whatever became of the service since it was booked, an appointment moves to the times that are listed for it and to no others.
 func TestATimeIsListedForAnAppointmentExactlyWhenItMovesThere(t *testing.T) {
 	t.Parallel()
-	o := open9to5(t, object{"staff": []int64{}})
+	o := open9to5(t, object{"staff": []int64{}}, localCalendars, unlimited)
+	var events []string
+	for day := range 7 {
+		events = append(events, vevent(path("%d", day), o.at(1+day, "09:40").Add(time.Duration(day)*50*time.Minute), 35))
+	}
+	o.synced(o.staff.UserID, o.connect(o.staff.UserID, serveCalendar(t, events...).URL))
 	o.admin.Put(path("/staff/%d/hours", o.admin.UserID), object{"hours": object{"1": [][]string{{"07:00", "11:20"}}, "2": [][]string{{"10:00", "24:00"}},
 		"3": everyDay["3"], "4": everyDay["4"], "5": [][]string{{"08:10", "19:00"}}, "6": everyDay["6"], "7": everyDay["7"]}}).Is(200)
 	random := rand.New(rand.NewPCG(5, 13))

@@ -112,6 +112,48 @@ CREATE TABLE exception (
 CREATE INDEX exception_period ON exception (date_to, date_from);
 CREATE CONSTRAINT TRIGGER catalog_exception AFTER INSERT OR DELETE OR UPDATE ON exception DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 
+CREATE TABLE external_calendar (
+	id uuid NOT NULL,
+	user_id bigint NOT NULL,
+	kind text NOT NULL,
+	name text NOT NULL,
+	url bytea NOT NULL,
+	username text NOT NULL,
+	password bytea,
+	calendar text NOT NULL,
+	blocks boolean NOT NULL,
+	writes boolean NOT NULL,
+	state text DEFAULT 'new' NOT NULL,
+	last_synced_at timestamp with time zone,
+	last_error text DEFAULT '' NOT NULL,
+	events integer DEFAULT 0 NOT NULL,
+	validators text DEFAULT '' NOT NULL,
+	digest bytea,
+	read_on date,
+	failing_since timestamp with time zone,
+	due_at timestamp with time zone,
+	holder uuid,
+	held_until timestamp with time zone,
+	version bigint DEFAULT 1 NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	CONSTRAINT external_calendar_pkey PRIMARY KEY (id),
+	CONSTRAINT external_calendar_state_check CHECK ((state = ANY (ARRAY['new', 'ok', 'failing', 'off'])))
+);
+CREATE INDEX external_calendar_due ON external_calendar (due_at);
+CREATE INDEX external_calendar_state ON external_calendar (state);
+CREATE INDEX external_calendar_user ON external_calendar (user_id, created_at, id);
+
+CREATE TABLE external_time (
+	calendar_id uuid NOT NULL,
+	user_id bigint NOT NULL,
+	starts_at timestamp with time zone NOT NULL,
+	ends_at timestamp with time zone NOT NULL,
+	CONSTRAINT external_time_pkey PRIMARY KEY (calendar_id, starts_at),
+	CONSTRAINT external_time_check CHECK (((ends_at > starts_at) AND (ends_at <= (starts_at + '24:00:00'::interval)))),
+	CONSTRAINT external_time_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
+);
+CREATE INDEX external_time_user ON external_time (user_id, starts_at) INCLUDE (ends_at);
+
 CREATE TABLE form (
 	id bigint NOT NULL,
 	version bigint NOT NULL,

@@ -15,13 +15,18 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	services := "/services/" + o.admin.Post("/services", `{"name":"Talk","duration_min":30}`).Is(201).Text("id")
 	other := o.admin.Post("/services", `{"name":"Walk","duration_min":30}`).Is(201).Text("id")
 	staff := fmt.Sprint("/staff/", o.staff.UserID)
+	calendars := staff + "/calendars"
+	calendar := calendars + "/" + o.admin.Post(calendars, `{"kind":"ics","name":"Mine","url":"https://calendar.example/a.ics"}`).Is(201).Text("id")
+	tag := func() string { return o.admin.Patch(calendar, `{}`).Is(200).Header.Get("ETag") }
 	o.CheckVersions(o.admin, map[string]apptest.Change{
 		"PATCH /appointments/{id}": {Path: "/appointments/" + id, Body: `{"notes":"rings twice"}`},
 		"PATCH /services/{id}":     {Path: services, Body: `{"name":"Long talk"}`},
 		"DELETE /services/{id}":    {Path: services},
 		"PUT /staff/{user}/hours":  {Path: staff + "/hours", Body: `{"hours":{"1":[["08:00","12:00"]]}}`},
 		// Name, meeting link and services are under one version with the hours.
-		"PATCH /staff/{user}":     {Path: staff, Body: `{"name":"Dora","services":["` + other + `"]}`, Tag: func() string { return o.admin.Get(staff + "/hours").Is(200).Header.Get("ETag") }},
-		"PATCH /settings/booking": {Path: "/settings/booking", Body: `{"terms_text":"Be on time."}`},
+		"PATCH /staff/{user}":                 {Path: staff, Body: `{"name":"Dora","services":["` + other + `"]}`, Tag: func() string { return o.admin.Get(staff + "/hours").Is(200).Header.Get("ETag") }},
+		"PATCH /staff/{user}/calendars/{id}":  {Path: calendar, Body: `{"name":"Mine at home"}`, Tag: tag},
+		"DELETE /staff/{user}/calendars/{id}": {Path: calendar, Tag: tag},
+		"PATCH /settings/booking":             {Path: "/settings/booking", Body: `{"terms_text":"Be on time."}`},
 	})
 }

@@ -166,6 +166,8 @@ func personGen(t *rapid.T, id int64, around Day) Person {
 			End:    time.Unix(start+60*int64(rapid.IntRange(1, 240).Draw(t, "busy length")), 0),
 			Before: rapid.IntRange(0, 60).Draw(t, "busy before"),
 			After:  rapid.IntRange(0, 60).Draw(t, "busy after"),
+
+			Elsewhere: rapid.Bool().Draw(t, "busy elsewhere"),
 		})
 	}
 	return p
@@ -284,7 +286,7 @@ func TestTwoAcceptedBookingsKeepTheLargerBufferBetweenThem(t *testing.T) {
 			start := now.Add(time.Duration(rapid.IntRange(0, 288).Draw(t, "at")) * 5 * time.Minute)
 			require.Equal(t, Free(b, r, p, start, now), Clear(r, p, start), "only other appointments are in the way")
 			if Clear(r, p, start) {
-				p.Busy = append(p.Busy, Busy{start, start.Add(time.Duration(r.Duration) * time.Minute), r.Before, r.After})
+				p.Busy = append(p.Busy, Busy{Start: start, End: start.Add(time.Duration(r.Duration) * time.Minute), Before: r.Before, After: r.After})
 			}
 		}
 		for i, x := range p.Busy {

@@ -243,6 +243,19 @@ func TestAlternativesAreTheNearestFree(t *testing.T) {
 	require.Len(t, Nearest(b, Rule{Duration: 60}, []Person{p}, at(12), DayOf(at(0), time.UTC), DayOf(at(0), time.UTC), longAgo, 50), 7)
 }
 
+func TestATimeTakenElsewhereIsNotOfferedButMayBeBookedOver(t *testing.T) {
+	b := Business{Zone: time.UTC}
+	at := func(h, m int) time.Time { return time.Date(2026, 5, 12, h, m, 0, 0, time.UTC) }
+	r := Rule{Duration: 60, Step: 15, After: 15}
+	p := Person{ID: 1, Hours: everyDay(t, "09:00-17:00"), Busy: []Busy{{Start: at(12, 0), End: at(13, 0), Elsewhere: true}}}
+	for start, free := range map[time.Time]bool{at(10, 45): true, at(11, 0): false, at(12, 15): false, at(13, 0): true} {
+		require.Equal(t, free, Free(b, r, p, start, longAgo), start)
+		require.True(t, Clear(r, p, start), start)
+	}
+	p.Busy[0].Elsewhere = false
+	require.False(t, Clear(r, p, at(12, 15)))
+}
+
 func TestWithoutAnyoneNamedTheLeastBusyPersonIsChosen(t *testing.T) {
 	b := Business{Zone: zone(t, "Europe/Brussels")}
 	at := func(d, h int) time.Time { return time.Date(2026, 5, d, h, 0, 0, 0, b.Zone) }
@@ -257,6 +270,10 @@ func TestWithoutAnyoneNamedTheLeastBusyPersonIsChosen(t *testing.T) {
 		{ID: 1, Busy: []Busy{busy(13, 9, 1)}},
 		{ID: 2, Busy: []Busy{busy(13, 9, 2)}},
 	}, at(12, 15)), "then all that is known")
+
+	elsewhere := busy(12, 9, 8)
+	elsewhere.Elsewhere = true
+	require.Equal(t, 0, LeastBusy(b, []Person{{ID: 1, Busy: []Busy{elsewhere}}, {ID: 2, Busy: []Busy{busy(12, 9, 1)}}}, at(12, 18)), "what is done elsewhere is no workload")
 
 	turns := map[int]int{}
 	for h := range 300 {

@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/deploy/system"
+)
+
+func TestWhatStandsInAPersonsOwnCalendarCannotBeBooked(t *testing.T) {
+	t.Parallel()
+	d := sys.SetUp(t)
+	me, email, _ := member(t, d.Admin, "Lieve", "staff")
+	id := userIDOf(t, me)
+	d.Service = d.Admin.Post(t, "/services", map[string]any{"name": "Intake", "duration_min": 30, "bookable_online": true, "staff": []int64{id}}).Is(201).Text("id")
+	week := map[string]any{}
+	for day := range 7 {
+		week[fmt.Sprint(day+1)] = [][2]string{{"09:00", "17:00"}}
+	}
+	system.Eventually(t, func() bool {
+		return d.Admin.Call(t, "PUT", fmt.Sprintf("/staff/%d/hours", id), map[string]any{"hours": week}).Status == 200
+	}, "booking does not know the person")
+	starts, token := d.Slots(t)
+	wanted := starts[5]
+
+	var file atomic.Value
+	events := func(of ...string) {
+		file.Store("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\n" + strings.Join(of, "") + "END:VCALENDAR\r\n")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if text := file.Load().(string); text != "" {
+			fmt.Fprint(w, text)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	at, err := time.Parse(time.RFC3339, wanted)
+	require.NoError(t, err)
+	events("BEGIN:VEVENT\r\nUID:one\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" + at.UTC().Format("20060102T150405Z") + "\r\nDURATION:PT30M\r\nSUMMARY:Dentist\r\nEND:VEVENT\r\n")
+	calendars := fmt.Sprintf("/staff/%d/calendars", id)
+	calendar := me.Post(t, calendars, map[string]any{"kind": "ics", "name": "At home", "url": server.URL + "/basic.ics"}).Is(201).Text("id")
+
+	// It is read by itself.
+	system.Eventually(t, func() bool { now, _ := d.Slots(t); return len(now) > 0 && !slices.Contains(now, wanted) }, "the time is offered though the calendar takes it")
+	system.Wait()
+	visitor.Post(t, "/booking/book", d.Booking(wanted, token, system.Address("ada"))).Fails(409, "svc_slot_taken")
+
+	// It is read anew when somebody asks, at most once a minute.
+	events()
+	require.Equal(t, "ok", me.Post(t, calendars+"/"+calendar+"/sync", nil).Is(200).Text("state"))
+	now, _ := d.Slots(t)
+	require.Contains(t, now, wanted)
+	visitor.Post(t, "/booking/book", d.Booking(wanted, token, system.Address("ada"))).Is(201)
+
+	// A calendar that cannot be read any more is mailed to its person.
+	file.Store("")
+	me.Call(t, "PATCH", "/me/notifications", map[string]any{"language": "de"}).Is(200)
+	me.Call(t, "PATCH", calendars+"/"+calendar, map[string]any{"url": server.URL + "/other.ics"}).Is(200)
+	system.Eventually(t, func() bool {
+		for _, m := range sys.Mails(t, email) {
+			if strings.HasPrefix(m.Subject, "Ihr Kalender kann nicht gelesen werden: At home") {
+				return strings.Contains(m.Text, fmt.Sprintf("/hours?staff=%d", id)) && !strings.Contains(m.Text, server.URL)
+			}
+		}
+		return false
+	}, "no mail to the person")
+}
