@@ -31,6 +31,8 @@ type knobs struct {
 	WebhookLocal  string  `env:"SVC_WEBHOOK_LOCAL" envDefault:"1" takes:"one of 0 1" help:"1 allows webhook receivers on http and on this machine"`
 	FetchAllow    string  `env:"SVC_FETCH_ALLOW" takes:"receivers" help:"hosts and networks that may be called though they are not on the public internet, as crm.example.com, 10.0.0.0/8 or 10.1.2.3:8080, separated by commas"`
 	AuditStream   string  `env:"SVC_AUDIT_STREAM" takes:"stream" help:"where each audit entry goes as a line of OCSF: stdout (the log of settings), file:/path, syslog://host:port, syslog+tls://host:port?ca=/file or syslog+udp://host:port"`
+	Security      string  `env:"SVC_SECURITY_CONTACT" takes:"urls mailto https" help:"where a weakness is reported, as mailto:security@example.com; /.well-known/security.txt says it"`
+	Robots        string  `env:"SVC_ROBOTS" takes:"text" help:"what /robots.txt says, instead of the text that names the public pages"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" takes:"key" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"time zone of the business"`

@@ -361,7 +361,7 @@ func (l *launch) service(r replica) process {
 	switch name {
 	case "settings":
 		variables = append(variables, "SVC_SMTP_URL="+smtp, "SVC_ADMIN_LOGIN="+l.AdminLogin, "SVC_ADMIN_PASSWORD="+l.knobs.AdminPassword,
-			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom, "SVC_AUDIT_STREAM="+l.AuditStream, "SVC_GATEWAY_URL=http://"+l.at(0))
+			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom, "SVC_AUDIT_STREAM="+l.AuditStream, "SVC_SECURITY_CONTACT="+l.Security, "SVC_ROBOTS="+l.Robots, "SVC_GATEWAY_URL=http://"+l.at(0))
 	case "webhooks":
 		variables = append(variables, "SVC_WEBHOOK_LOCAL="+l.WebhookLocal)
 	}

@@ -63,6 +63,9 @@ type Config struct {
 
 	AuditStream string `env:"SVC_AUDIT_STREAM" takes:"stream" help:"where each audit entry goes as a line of OCSF, besides the database: stdout, file:/path, syslog://host:port, syslog+tls://host:port?ca=/file or syslog+udp://host:port (settings)"`
 
+	SecurityContact []string `env:"SVC_SECURITY_CONTACT" takes:"urls mailto https" help:"where a weakness is reported, as mailto:security@example.com or the address of a page, several separated by commas; empty has no /.well-known/security.txt (settings)"`
+	Robots          string   `env:"SVC_ROBOTS" takes:"text" help:"what /robots.txt says, instead of the text that names the public pages (settings)"`
+
 	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" takes:"duration" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
 
 	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" takes:"url http https" help:"where traces are sent; empty is nowhere"`

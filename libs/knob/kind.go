@@ -113,8 +113,11 @@ func Check(takes, value string, more Kinds) error {
 		// An address may hold a password, so the error does not repeat it.
 		for _, a := range all {
 			u, err := url.Parse(a)
+			if err == nil && u.Scheme == "mailto" {
+				u.Host = u.Opaque[strings.IndexByte(u.Opaque, '@')+1:]
+			}
 			if err != nil || u.Hostname() == "" || !slices.Contains(rest, u.Scheme) || u.Port() != "" && !hostPort(u.Host, 1) {
-				return fmt.Errorf("has to be an address that begins with %s://", strings.Join(rest, ":// or "))
+				return fmt.Errorf("has to be an address that begins with %s", strings.Replace(strings.Join(rest, ":// or ")+"://", "mailto://", "mailto:", 1))
 			}
 		}
 	case "email":

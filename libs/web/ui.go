@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -132,13 +133,8 @@ func (u *UI) functions() template.FuncMap {
 
 // Render answers with the page called name. No cache keeps it, because its content changes.
 func (u *UI) Render(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
-	v := view{Page: p, Reader: u.Reader(r), Look: u.Look(p.Style), ui: u}
-	t := u.pages[name]
-	if t == nil {
-		panic("web: no page called " + name)
-	}
-	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout.html", v); err != nil {
+	b, v, err := u.execute(r, "layout.html", name, p)
+	if err != nil {
 		slog.ErrorContext(r.Context(), "page cannot be rendered", "page", name, "error", err)
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
@@ -158,6 +154,24 @@ func (u *UI) Render(w http.ResponseWriter, r *http.Request, status int, name str
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(b.Bytes())
 	}
+}
+
+// Main is the content of the page called name alone, without head, header and foot.
+func (u *UI) Main(r *http.Request, name string, p Page) (io.Reader, error) {
+	b, _, err := u.execute(r, "main", name, p)
+	return b, err
+}
+
+// execute fills a template, the layout or a part of it, with the page called name.
+func (u *UI) execute(r *http.Request, part, name string, p Page) (*bytes.Buffer, view, error) {
+	v := view{Page: p, Reader: u.Reader(r), Look: u.Look(p.Style), ui: u}
+	t := u.pages[name]
+	if t == nil {
+		panic("web: no page called " + name)
+	}
+	var b bytes.Buffer
+	err := t.ExecuteTemplate(&b, part, v)
+	return &b, v, err
 }
 
 func policy(framed bool) string {

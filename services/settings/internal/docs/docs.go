@@ -3,6 +3,7 @@ package docs
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"log/slog"
@@ -68,23 +69,38 @@ func (p *Pages) reference() (*reference, error) {
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, all *reference) {
 	page := strings.TrimPrefix(r.URL.Path, Path)
+	if page == "/llms.txt" {
+		p.showIndex(w, all)
+		return
+	}
+	page, markdown := strings.CutSuffix(page, ".md")
+	render := p.page
+	if markdown {
+		render = p.markdown
+	}
 	slug, isGuide := strings.CutPrefix(page, "/guides/")
 	id, isOperation := strings.CutPrefix(page, "/reference/")
 	at := slices.IndexFunc(guides, func(g guide) bool { return g.Slug == slug })
 	o := all.find(id)
 	switch {
-	case page == "":
+	case page == "" && !markdown:
 		p.Render(w, r, http.StatusOK, "docs", web.Page{Title: "Guides", Data: guides})
 	case page == "/reference":
 		q := r.URL.Query().Get("q")
-		p.Render(w, r, http.StatusOK, "reference", web.Page{Title: "Reference", Data: map[string]any{"Query": q, "Guides": p.searchGuides(q), "Sections": all.search(q)}})
+		render(w, r, "reference", web.Page{Title: "Reference", Data: map[string]any{"Query": q, "Guides": p.searchGuides(q), "Sections": all.search(q)}})
 	case isGuide && at >= 0:
-		p.showGuide(w, r, at)
+		render(w, r, "guide", p.guidePage(at))
 	case isOperation && o != nil:
 		signIn, person := p.caller(w, r)
-		data := map[string]any{"Operation": o, "SignIn": signIn, "Person": person}
-		p.Render(w, r, http.StatusOK, "operation", web.Page{Title: o.Summary, Scripts: []string{"docs.js"}, Data: data})
+		data := map[string]any{"Operation": o, "Try": o.CanTry() && !markdown, "SignIn": signIn, "Person": person}
+		render(w, r, "operation", web.Page{Title: o.Summary, Scripts: []string{"docs.js"}, Data: data})
 	default:
 		p.NotFound(w, r)
 	}
+}
+
+// page answers with a page, and says where it stands as Markdown.
+func (p *Pages) page(w http.ResponseWriter, r *http.Request, name string, page web.Page) {
+	w.Header().Set("Link", fmt.Sprintf(`<%s%s.md>; rel="alternate"; type="text/markdown"`, p.PublicURL, r.URL.Path))
+	p.Render(w, r, http.StatusOK, name, page)
 }

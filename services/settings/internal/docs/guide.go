@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"html/template"
 	"io/fs"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,8 +27,8 @@ var guides = []guide{
 	{"changes", "Changes and the life of a version", "What may be added, and what never changes."},
 }
 
-// showGuide shows one guide, with links to those before and after it.
-func (p *Pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
+// guidePage is one guide, with links to those before and after it.
+func (p *Pages) guidePage(at int) web.Page {
 	data := map[string]any{"Guide": guides[at], "Text": p.guideText(guides[at])}
 	if at > 0 {
 		data["Before"] = guides[at-1]
@@ -37,7 +36,7 @@ func (p *Pages) showGuide(w http.ResponseWriter, r *http.Request, at int) {
 	if at+1 < len(guides) {
 		data["After"] = guides[at+1]
 	}
-	p.Render(w, r, http.StatusOK, "guide", web.Page{Title: guides[at].Title, Data: data})
+	return web.Page{Title: guides[at].Title, Data: data}
 }
 
 // guideText is a guide as HTML, with the addresses of the installation.

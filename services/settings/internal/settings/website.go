@@ -37,10 +37,11 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 			p.Title, p.Blocks, err = r.pages.Published(ctx, slug)
 			return p, err
 		},
-		Slugs:    r.pages.Slugs,
-		Document: func() ([]byte, error) { return r.apps.Description() },
-		Seal:     func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
-		Open:     func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
+		Slugs:           r.pages.Slugs,
+		Document:        func() ([]byte, error) { return r.apps.Description() },
+		SecurityContact: k.Config.SecurityContact, Robots: k.Config.Robots,
+		Seal: func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
+		Open: func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
 	})))
 	return mux
 }

@@ -22,7 +22,7 @@ const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: securityPath}, {Path: "/{slug}"}}
 
 // Options is everything that the pages use of the service.
 type Options struct {
@@ -35,6 +35,9 @@ type Options struct {
 	Slugs func(ctx context.Context) ([]string, error)
 	// Document is the OpenAPI description of the installation.
 	Document func() ([]byte, error)
+	// SecurityContact is where a weakness is reported, Robots the text of /robots.txt in place of ours.
+	SecurityContact []string
+	Robots          string
 	// Seal and Open encrypt what a person typed between two steps of signing in.
 	Seal func(secret []byte) []byte
 	Open func(sealed []byte) ([]byte, error)
@@ -87,6 +90,7 @@ func Pages(o Options) http.Handler {
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("GET /robots.txt", p.robots)
 	mux.HandleFunc("GET /sitemap.xml", p.sitemap)
+	mux.HandleFunc("GET "+securityPath, p.security)
 	mux.HandleFunc("GET /.well-known/change-password", func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, "/account/password") })
 	mux.HandleFunc("GET /{slug}", p.show)
 	mux.HandleFunc("/", p.Elsewhere(mux))

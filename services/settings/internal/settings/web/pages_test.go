@@ -247,6 +247,53 @@ func TestPagesOfTheSiteShowWidgets(t *testing.T) {
 	require.Equal(t, "/account/password", do(t, s, "GET", "/.well-known/change-password", nil).header.Get("Location"))
 }
 
+func TestMachinesReadTheDocsAsMarkdown(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	index := do(t, s, "GET", "/v1/docs/llms.txt", nil)
+	require.Equal(t, "text/plain; charset=utf-8", index.header.Get("Content-Type"))
+	require.Regexp(t, `^# .+\n\n> `, index.body)
+	links := regexp.MustCompile(`\]\(http://localhost:8080(/v1/docs[^)]*)\)`).FindAllStringSubmatch(index.body, -1)
+	require.Greater(t, len(links), 40)
+	for _, l := range links {
+		got := do(t, s, "GET", l[1], nil)
+		require.Equal(t, 200, got.status, l[1])
+		require.Equal(t, "text/markdown; charset=utf-8", got.header.Get("Content-Type"), l[1])
+		require.Regexp(t, `(?m)^# `, got.body, l[1])
+		require.NotRegexp(t, `</?(p|a|dl|dt|form|svg|h1)\b`, got.body, l[1])
+	}
+	guide := do(t, s, "GET", "/v1/docs/guides/first-call.md", nil).body
+	require.Contains(t, guide, "# First call")
+	require.Contains(t, guide, "```\ncurl -s -u \"$LOGIN:$KEY\" http://localhost:8080/v1/me\n```")
+	require.Contains(t, guide, "[reference](http://localhost:8080/v1/docs/reference.md)")
+	operation := do(t, s, "GET", "/v1/docs/reference/update-general-settings.md", nil).body
+	require.Contains(t, operation, "`PATCH /settings/general`")
+	require.Regexp(t, `(?m)^- If-Match header: .+`, operation)
+	require.NotContains(t, operation, "Try it")
+	require.Equal(t, `<http://localhost:8080/v1/docs/reference.md>; rel="alternate"; type="text/markdown"`, do(t, s, "GET", "/v1/docs/reference", nil).header.Get("Link"))
+	for _, path := range []string{"/v1/docs.md", "/v1/docs/.md", "/v1/docs/guides/nothing.md", "/v1/docs/reference/nothing.md"} {
+		require.Equal(t, 404, do(t, s, "GET", path, nil).status, path)
+	}
+}
+
+func TestAnOperatorSaysWhereWeaknessesAreReportedAndWhatRobotsMayRead(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 404, do(t, start(t), "GET", "/.well-known/security.txt", nil).status)
+	s := start(t, func(c *app.Config) {
+		c.SecurityContact = []string{"mailto:o'hara@example.com", "https://example.com/report"}
+		c.Robots = "User-agent: *\nDisallow: /"
+	})
+	text := do(t, s, "GET", "/.well-known/security.txt", nil)
+	require.Equal(t, "text/plain; charset=utf-8", text.header.Get("Content-Type"))
+	lines := strings.Split(text.body, "\n")
+	require.Equal(t, []string{"Contact: mailto:o'hara@example.com", "Contact: https://example.com/report"}, lines[:2])
+	expires, err := time.Parse(time.RFC3339, strings.TrimPrefix(lines[2], "Expires: "))
+	require.NoError(t, err)
+	require.WithinRange(t, expires, time.Now().AddDate(0, 1, 0), time.Now().AddDate(1, 0, 0))
+	require.Equal(t, []string{"Preferred-Languages: en, nl, fr, de", "Canonical: http://localhost:8080/.well-known/security.txt", ""}, lines[3:])
+	require.Equal(t, "User-agent: *\nDisallow: /\n", do(t, s, "GET", "/robots.txt", nil).body)
+}
+
 func TestAnAddressThatNoTextHoldsIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := start(t)

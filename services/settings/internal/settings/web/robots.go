@@ -1,17 +1,43 @@
 package web
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"html"
 	"log/slog"
 	"net/http"
+	"strings"
+	"time"
+
+	"frontdesk/libs/lang"
+	"frontdesk/services/settings/internal/docs"
 )
 
-// robots tells search engines where the list of the public pages is.
+const securityPath = "/.well-known/security.txt"
+
+// robots tells search engines where the list of the public pages is, unless the operator says something else.
 func (p *pages) robots(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintf(w, "User-agent: *\nDisallow: /v1/\n\nSitemap: %s/sitemap.xml\n", p.PublicURL)
+	text := fmt.Sprintf("User-agent: *\nAllow: %s\nDisallow: /v1/\n\nSitemap: %s/sitemap.xml", docs.Path, p.PublicURL)
+	fmt.Fprintln(w, cmp.Or(p.options.Robots, text))
+}
+
+// validFor is how long a reader may rely on security.txt: less than a year, as RFC 9116 recommends.
+const validFor = 90 * 24 * time.Hour
+
+// security tells where a weakness is reported, if the operator says it (RFC 9116).
+func (p *pages) security(w http.ResponseWriter, r *http.Request) {
+	if len(p.options.SecurityContact) == 0 {
+		p.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	for _, contact := range p.options.SecurityContact {
+		fmt.Fprintf(w, "Contact: %s\n", contact)
+	}
+	fmt.Fprintf(w, "Expires: %s\nPreferred-Languages: %s\nCanonical: %s%s\n", p.options.Now().Add(validFor).UTC().Format(time.RFC3339),
+		strings.Join(lang.Languages, ", "), p.PublicURL, securityPath)
 }
 
 // sitemap lists the booking page and the site's own pages, as https://www.sitemaps.org asks.
