@@ -38,7 +38,7 @@ func withSystem(m *testing.M) int {
 	flag.Parse()
 	var err error
 	if sys, err = system.Start(context.Background(), system.Options{Data: os.Getenv("E2E_DATA_DIR"), Progress: os.Stderr,
-		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8"}}); err != nil {
+		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8", "SVC_FETCH_ALLOW=127.0.0.1"}}); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}

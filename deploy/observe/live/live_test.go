@@ -211,7 +211,7 @@ func (w world) faults(t *testing.T) {
 	t.Run("calendars that cannot be read", func(t *testing.T) {
 		calendars := fmt.Sprintf("/staff/%v/calendars", w.Admin.Get(t, "/me").Is(200).Field("user_id"))
 		for range 4 {
-			id := w.Admin.Post(t, calendars, map[string]any{"kind": "ics", "name": "Gone", "url": w.Hook.URL + "/hook"}).Is(201).Text("id")
+			id := w.Admin.Post(t, calendars, map[string]any{"kind": "ics", "name": "Gone", "url": "https://calendar.invalid/gone.ics"}).Is(201).Text("id")
 			defer w.Admin.Call(t, "DELETE", calendars+"/"+id, nil)
 		}
 		w.fires(t, "FrontdeskCalendarsFail")

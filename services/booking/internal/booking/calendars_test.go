@@ -22,6 +22,7 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
+	"frontdesk/libs/fetch"
 	"frontdesk/proto"
 )
 
@@ -85,7 +86,7 @@ func vevent(uid string, start time.Time, minutes int, lines ...string) string {
 }
 
 // localCalendars lets a service read calendars of this machine.
-func localCalendars(c *app.Config) { c.WebhookLocal = true }
+func localCalendars(c *app.Config) { c.Receivers, _ = fetch.ParseAllowed("127.0.0.1") }
 
 // unlimited lets a test ask as often as it likes.
 func unlimited(c *app.Config) { c.RateFactor = 0 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/net/publicsuffix"
 
 	"frontdesk/libs/change"
 	"frontdesk/libs/db"
@@ -140,7 +142,7 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, in ofPerson) (db.List[extern
 
 // fetch is how calendars are asked for.
 func (r *Room) fetch() fetch.Options {
-	return fetch.Options{Local: r.Config.WebhookLocal, Allow: r.Config.Receivers, Timeout: answerWithin, Keep: mostBytes + 1}
+	return fetch.Options{Allow: r.Config.Receivers, Timeout: answerWithin, Keep: mostBytes + 1}
 }
 
 // checkedURL is the address that is asked for; webcal is the same as https.
@@ -315,11 +317,11 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedCalendar) (exter
 	}
 	before, _ := r.open(was.ID, was.URL)
 	if in.URL.Set && address != before {
-		if was.Password != nil && !in.Password.Set && !sameHost(before, address) {
-			// Whoever may change the address must not have the password sent to a host of their own.
-			return externalCalendar{}, fault.Invalid("password", fault.NewProblem("required", "is required with another host"))
-		}
 		now.URL = r.seal(now.ID, address)
+	}
+	// Whoever may change the address must not have the password sent to a host of their own.
+	if was.Password != nil && !in.Password.Set && (now.Calendar != was.Calendar && !sameSite(before, now.Calendar) || in.URL.Set && !sameHost(before, address)) {
+		return externalCalendar{}, fault.Invalid("password", fault.NewProblem("required", "is required with another host"))
 	}
 	if password, _ := r.open(was.ID, was.Password); in.Password.Set && in.Password.V != password {
 		now.Password = r.seal(now.ID, in.Password.V)
@@ -361,6 +363,30 @@ func sameHost(a, b string) bool {
 	}
 	after, err := url.Parse(b)
 	return err == nil && strings.EqualFold(before.Host, after.Host) && (after.Scheme == before.Scheme || after.Scheme == "https")
+}
+
+// sameSite is sameHost, or reports that both are hosts of one domain that somebody has registered: large providers keep each account on one of many.
+// No address at all is the same site.
+func sameSite(a, b string) bool {
+	if b == "" || sameHost(a, b) {
+		return true
+	}
+	after, err := url.Parse(b)
+	domain := domainOf(a)
+	return err == nil && after.Scheme == "https" && domain != "" && domain == domainOf(b)
+}
+
+// domainOf is the registered domain of an address; empty for one without, as a number.
+func domainOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return ""
+	}
+	domain, _ := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(u.Hostname()))
+	return domain
 }
 
 func (r *Room) remove(ctx context.Context, tx *db.Tx, in ofCalendar) (op.None, error) {

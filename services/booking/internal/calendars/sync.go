@@ -131,7 +131,9 @@ func (r *Room) claim(ctx context.Context, tx *db.Tx, condition string, args pgx.
 // syncClaimed reads a calendar that is claimed and ends the claim. If ctx ends meanwhile the calendar is due at once.
 func (r *Room) syncClaimed(ctx context.Context, c record) error {
 	today := slots.DayOf(r.DB.Now(), r.Config.Zone)
-	got, err := r.look(ctx, c, today)
+	within, cancel := context.WithTimeout(ctx, held-30*time.Second)
+	defer cancel()
+	got, err := r.look(within, c, today)
 	if ctx.Err() != nil {
 		return r.release(context.WithoutCancel(ctx), c)
 	}
