@@ -1,6 +1,7 @@
 // Made by schema.mjs from the OpenAPI document of a running system. Do not change it by hand.
 
 export const acceptInvitation = {"password":{"maxLength":1024},"token":{"maxLength":200}}
+export const addExternalCalendar = {"calendar":{"maxLength":2048},"name":{"maxLength":100},"password":{"maxLength":1024},"url":{"maxLength":2048},"username":{"maxLength":255}}
 export const addNote = {"body":{"maxLength":65535}}
 export const addStaffException = {"label":{"maxLength":190}}
 export const addTimeOff = {"label":{"maxLength":190},"user_id":{"min":1}}
@@ -53,6 +54,7 @@ export const submitForm = {"hp_url":{"maxLength":2048},"page":{"maxLength":2048}
 export const updateAppointmentNote = {"notes":{"maxLength":2000}}
 export const updateBookingSettings = {"cancel_notice_hours":{"min":0,"max":720},"form_id":{"min":1},"late_cancel_text":{"maxLength":1000},"max_advance_days":{"min":1,"max":730},"max_open_bookings":{"min":0,"max":50},"min_notice_min":{"min":0,"max":43200},"reminder_hours":{"min":1,"max":168},"reminders.*.hours":{"min":1,"max":168},"request_expires_hours":{"min":0,"max":720},"slot_step":{"min":0,"max":240},"terms_text":{"maxLength":1000}}
 export const updateContact = {"email":{"maxLength":190},"first_name":{"maxLength":100},"last_name":{"maxLength":100},"owner_user_id":{"min":1},"phone":{"maxLength":50},"source":{"maxLength":50}}
+export const updateExternalCalendar = {"calendar":{"maxLength":2048},"name":{"maxLength":100},"password":{"maxLength":1024},"url":{"maxLength":2048},"username":{"maxLength":255}}
 export const updateField = {"label":{"maxLength":190},"sort_order":{"min":0,"max":2147483647}}
 export const updateFieldGroup = {"label":{"maxLength":190},"sort_order":{"min":0,"max":2147483647}}
 export const updateForm = {"name":{"maxLength":190}}

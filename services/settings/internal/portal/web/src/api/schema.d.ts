@@ -192,7 +192,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm appointment
-         * @description Confirm a requested appointment; the client gets a calendar file and a link to cancel or move. Use it to accept a request; get-overview lists those that wait. Its time was kept meanwhile. The client is mailed. Answers with the appointment.
+         * @description Confirm a requested appointment; the client gets a calendar file and a link to cancel or move. Use it to accept a request; get-overview lists those that wait. Its time was kept meanwhile, but the person's own calendar may take it by now: outside_hours confirms all the same. The client is mailed. Answers with the appointment.
          *
          *     Needs the permission `svc_manage_bookings`.
          *
@@ -3695,6 +3695,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/staff/{user}/calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List external calendars
+         * @description List the calendars of other programs that take a person's time, and how reading them last went. Use it when somebody's times are free, or are not, though their own calendar says otherwise. last_error says what is wrong. Which times they take is in get-calendar.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        get: operations["list-external-calendars"];
+        put?: never;
+        /**
+         * Add external calendar
+         * @description Add a calendar of another program, whose events take the person's time. It is read within a minute.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        post: operations["add-external-calendar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/staff/{user}/calendars/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove external calendar
+         * @description Remove a calendar of another program; its events take no time from now on.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        delete: operations["remove-external-calendar"];
+        options?: never;
+        head?: never;
+        /**
+         * Update external calendar
+         * @description Change a calendar of another program. One with another address or sign-in is read anew.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        patch: operations["update-external-calendar"];
+        trace?: never;
+    };
+    "/staff/{user}/calendars/{id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sync external calendar
+         * @description Read a calendar of another program now, once a minute at most. 202 says that it takes longer than ten seconds and goes on. Calendars are read every five minutes by themselves; use it after somebody has changed theirs. Answers with the calendar: state failing and last_error say why it could not be read.
+         *
+         *     Needs the permission `svc_view_contacts`.
+         *
+         *     Part of the app `booking`.
+         */
+        post: operations["sync-external-calendar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/staff/{user}/connections/{id}": {
         parameters: {
             query?: never;
@@ -5408,7 +5496,7 @@ export interface components {
         };
         Calendar: {
             /** @description Those that are not cancelled or declined, by start. */
-            appointments: components["schemas"]["Appointment"][];
+            appointments: components["schemas"]["ShownAppointment"][];
             /** @description The people, with their days. */
             staff: components["schemas"]["StaffDays"][];
             /** @description The IANA zone in which the business counts its days. */
@@ -5933,6 +6021,49 @@ export interface components {
              * @description The user id of the person; null for the whole business.
              */
             user_id: number | null;
+        };
+        ExternalCalendar: {
+            /** @description Its events take the person's time. */
+            blocks: boolean;
+            /** @description Which calendar of its server; empty for an address of kind ics. */
+            calendar: string;
+            /**
+             * Format: int64
+             * @description How many events of the next 400 days take time; a series counts each time.
+             */
+            events: number;
+            /** @description The id of the record. */
+            id: components["schemas"]["Id"];
+            /**
+             * @description ics is a file at an address.
+             * @enum {string}
+             */
+            kind: "ics";
+            /** @description Why it could not be read, or which events of it are left out; empty for neither. */
+            last_error: string;
+            /**
+             * Format: date-time
+             * @description When it was last read; null for never.
+             */
+            last_synced_at: string | null;
+            /** @description What the person calls it. */
+            name: string;
+            /**
+             * @description new was not read yet; ok; failing could not be read last, and what was read before counts on; off could not be read for seven days and is not tried any more.
+             * @enum {string}
+             */
+            state: "new" | "ok" | "failing" | "off";
+            /** @description Where it is. Of an address of kind ics, which is a secret, scheme and host. */
+            url: string;
+            /** @description Whom its server knows the person as; empty for nobody. The password is never shown. */
+            username: string;
+            /**
+             * Format: int64
+             * @description The ETag that changes take in If-Match. Reading the calendar does not change it.
+             */
+            version: number;
+            /** @description The person's appointments are written into it; never into an address of kind ics. */
+            writes: boolean;
         };
         Feed: {
             /** @description The events of this page, oldest first. */
@@ -6494,6 +6625,10 @@ export interface components {
         ListException: components["schemas"]["List"] & {
             /** @description The records of this page. */
             items: components["schemas"]["Exception"][];
+        };
+        ListExternalCalendar: components["schemas"]["List"] & {
+            /** @description The records of this page. */
+            items: components["schemas"]["ExternalCalendar"][];
         };
         ListField: components["schemas"]["List"] & {
             /** @description The records of this page. */
@@ -7646,6 +7781,53 @@ export interface components {
             /** @description All steps are finished. */
             done: boolean;
         };
+        ShownAppointment: {
+            /** @description For whom it was booked online, where the contact with the address is called otherwise; else null. */
+            booked_for: string | null;
+            /** @description Why it was cancelled, for the team. */
+            cancel_reason: string;
+            /** @description It is open, and the person's own calendar takes some of its time. */
+            conflict: boolean;
+            contact: components["schemas"]["BookingContactRef"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            ends_at: string;
+            /** @description The id of the record. */
+            id: components["schemas"]["Id"];
+            /** @description The address or other words about the place. */
+            location: string;
+            /** @description Where it takes place: in_person, client, phone or online. */
+            location_type: string;
+            /** @description The link of an online meeting; empty for none. */
+            meeting_url: string;
+            /** @description The internal note. */
+            notes: string;
+            service: components["schemas"]["Ref"];
+            /** @description Channel through which it was booked. */
+            source: string;
+            staff: components["schemas"]["StaffRef"];
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            starts_at: string;
+            /** @description pending, confirmed, declined, cancelled, completed, no_show or pending_payment. */
+            status: string;
+            /** @description The answers to the form of the service; null for none. */
+            submission: components["schemas"]["SubmissionRef"] | null;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+        };
         ShownFeed: {
             /**
              * Format: date-time
@@ -7765,6 +7947,8 @@ export interface components {
             timezone: string;
         };
         StaffDays: {
+            /** @description Times of the period that the person's own calendars take, by start. No two touch. */
+            busy: components["schemas"]["Taken"][];
             /** @description The days of the period. */
             days: components["schemas"]["WorkDay"][];
             /** @description The name of the person. */
@@ -7866,6 +8050,18 @@ export interface components {
             contacts_left: number;
             /** @description The tag is being deleted. No contact gets it any more. */
             deleting: boolean;
+        };
+        Taken: {
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            ends_at: string;
+            /**
+             * Format: date-time
+             * @description When it begins.
+             */
+            starts_at: string;
         };
         TeamMember: {
             /** @description The name of the person. */
@@ -11257,6 +11453,8 @@ export interface operations {
                 contact?: components["schemas"]["Id"] | string;
                 /** @description Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count. */
                 search?: string;
+                /** @description true: only those that are open, not over, and fall on a time that the person's own calendar takes. */
+                conflict?: boolean | string;
                 /** @description Only records that changed at this time or later. Who asks on with the newest updated_at they saw misses nothing. */
                 updated_since?: string;
             };
@@ -11877,7 +12075,15 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** @description true confirms it also over a time that the person's own calendar takes. */
+                    outside_hours?: boolean;
+                };
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
@@ -11931,6 +12137,7 @@ export interface operations {
             /**
              * @description - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
              *     - `svc_invalid_status`: The status of the appointment does not allow it. data.current is the status.
+             *     - `svc_slot_taken`: The person's own calendar takes the time by now.
              */
             409: {
                 headers: {
@@ -14770,9 +14977,15 @@ export interface operations {
     "get-calendar": {
         parameters: {
             query?: {
-                /** @description First local day; Monday of this week when both are left out. */
+                /**
+                 * @description First local day; Monday of this week when both are left out.
+                 * @example 2026-11-28
+                 */
                 from?: string;
-                /** @description Last local day, at most 62 days later. */
+                /**
+                 * @description Last local day, at most 62 days later.
+                 * @example 2026-11-28
+                 */
                 to?: string;
                 /** @description The user id of a person of the team: only what is theirs. */
                 staff?: number | string;
@@ -14796,19 +15009,20 @@ export interface operations {
                      *         {
                      *           "booked_for": null,
                      *           "cancel_reason": "",
+                     *           "conflict": true,
                      *           "contact": {
-                     *             "id": "df42121a-0f41-4b5d-a75c-66eba244156f",
+                     *             "id": "7e529365-4bdc-4509-8c73-2e9241255baa",
                      *             "name": "An Peeters"
                      *           },
                      *           "created_at": "2026-11-26T15:10:00Z",
                      *           "ends_at": "2026-11-28T10:00:00Z",
-                     *           "id": "01a216cd-894a-781e-baf3-385ddfe8ade9",
+                     *           "id": "01a21847-83c5-74bf-b116-778e8c3297f9",
                      *           "location": "Kerkstraat 1, Gent",
                      *           "location_type": "in_person",
                      *           "meeting_url": "",
                      *           "notes": "",
                      *           "service": {
-                     *             "id": "01a216cd-8926-7c34-b082-d2976fab30db",
+                     *             "id": "01a21847-8393-7ed7-96e3-944989a9d2b9",
                      *             "name": "Intake"
                      *           },
                      *           "source": "api",
@@ -14819,24 +15033,25 @@ export interface operations {
                      *           "starts_at": "2026-11-28T09:00:00Z",
                      *           "status": "confirmed",
                      *           "submission": null,
-                     *           "updated_at": "2026-11-26T07:41:38Z"
+                     *           "updated_at": "2026-11-26T14:34:29Z"
                      *         },
                      *         {
                      *           "booked_for": null,
                      *           "cancel_reason": "",
+                     *           "conflict": false,
                      *           "contact": {
-                     *             "id": "58e83f64-29ff-4237-b16c-d980336aa357",
+                     *             "id": "7e529365-4bdc-4509-8c73-2e9241255baa",
                      *             "name": "An Peeters"
                      *           },
                      *           "created_at": "2026-11-26T15:10:00Z",
-                     *           "ends_at": "2026-11-29T10:00:00Z",
-                     *           "id": "01a216cd-895f-78fd-bc9d-604decc50d54",
+                     *           "ends_at": "2026-11-28T14:00:00Z",
+                     *           "id": "01a21847-8406-709b-b4e5-cac1748e6a2e",
                      *           "location": "Kerkstraat 1, Gent",
                      *           "location_type": "in_person",
                      *           "meeting_url": "",
                      *           "notes": "",
                      *           "service": {
-                     *             "id": "01a216cd-8926-7c34-b082-d2976fab30db",
+                     *             "id": "01a21847-8393-7ed7-96e3-944989a9d2b9",
                      *             "name": "Intake"
                      *           },
                      *           "source": "api",
@@ -14844,71 +15059,38 @@ export interface operations {
                      *             "name": "User 102",
                      *             "user_id": 102
                      *           },
-                     *           "starts_at": "2026-11-29T09:00:00Z",
+                     *           "starts_at": "2026-11-28T13:00:00Z",
                      *           "status": "confirmed",
                      *           "submission": null,
-                     *           "updated_at": "2026-11-26T07:41:38Z"
+                     *           "updated_at": "2026-11-26T14:34:29Z"
                      *         }
                      *       ],
                      *       "staff": [
                      *         {
+                     *           "busy": [],
                      *           "days": [
                      *             {
-                     *               "date": "2026-11-23",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
+                     *               "date": "2026-11-28",
+                     *               "hours": []
+                     *             }
+                     *           ],
+                     *           "name": "User 101",
+                     *           "user_id": 101
+                     *         },
+                     *         {
+                     *           "busy": [
+                     *             {
+                     *               "ends_at": "2026-11-28T07:30:00Z",
+                     *               "starts_at": "2026-11-28T07:00:00Z"
                      *             },
                      *             {
-                     *               "date": "2026-11-24",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
-                     *             },
-                     *             {
-                     *               "date": "2026-11-25",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
-                     *             },
-                     *             {
-                     *               "date": "2026-11-26",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
-                     *             },
-                     *             {
-                     *               "date": "2026-11-27",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
-                     *             },
+                     *               "ends_at": "2026-11-28T10:45:00Z",
+                     *               "starts_at": "2026-11-28T09:30:00Z"
+                     *             }
+                     *           ],
+                     *           "days": [
                      *             {
                      *               "date": "2026-11-28",
-                     *               "hours": [
-                     *                 [
-                     *                   "09:00",
-                     *                   "17:00"
-                     *                 ]
-                     *               ]
-                     *             },
-                     *             {
-                     *               "date": "2026-11-29",
                      *               "hours": [
                      *                 [
                      *                   "09:00",
@@ -14919,6 +15101,17 @@ export interface operations {
                      *           ],
                      *           "name": "User 102",
                      *           "user_id": 102
+                     *         },
+                     *         {
+                     *           "busy": [],
+                     *           "days": [
+                     *             {
+                     *               "date": "2026-11-28",
+                     *               "hours": []
+                     *             }
+                     *           ],
+                     *           "name": "User 103",
+                     *           "user_id": 103
                      *         }
                      *       ],
                      *       "timezone": "Europe/Brussels"
@@ -27380,9 +27573,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "created_at": "2026-11-26T11:10:00Z",
+                     *       "created_at": "2026-11-26T15:10:00Z",
                      *       "details": "busy",
-                     *       "url": "http://localhost:8080/v1/calendar-feeds/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.ics"
+                     *       "url": "http://localhost:8080/v1/calendar-feeds/fL4okqV7fF12YGv-g7rrCZ6FJWiKv0qOvH_XBFMLTTM.ics"
                      *     }
                      */
                     "application/json": components["schemas"]["ShownFeed"];
@@ -27455,6 +27648,458 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "list-external-calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The user id of the person.
+                 * @example 101
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "blocks": true,
+                     *           "calendar": "",
+                     *           "events": 0,
+                     *           "id": "01a21847-1efd-73f5-9d95-e9588f60eb32",
+                     *           "kind": "ics",
+                     *           "last_error": "",
+                     *           "last_synced_at": "2026-11-26T15:10:00Z",
+                     *           "name": "Mine",
+                     *           "state": "ok",
+                     *           "url": "http://127.0.0.1:37051/…",
+                     *           "username": "",
+                     *           "version": 1,
+                     *           "writes": false
+                     *         },
+                     *         {
+                     *           "blocks": true,
+                     *           "calendar": "",
+                     *           "events": 0,
+                     *           "id": "01a21847-1fdb-7ca2-aa87-26f5a699a352",
+                     *           "kind": "ics",
+                     *           "last_error": "",
+                     *           "last_synced_at": null,
+                     *           "name": "With  and ann@example.com",
+                     *           "state": "new",
+                     *           "url": "http://127.0.0.1:37051/…",
+                     *           "username": "",
+                     *           "version": 2,
+                     *           "writes": false
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "total": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListExternalCalendar"];
+                };
+            };
+            400: components["responses"]["InvalidParam"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "add-external-calendar": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "ics",
+                 *       "name": "Mine",
+                 *       "password": "xxxxxxx",
+                 *       "url": "http://127.0.0.1:39681/token-of-mine.ics",
+                 *       "username": "dora"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Its events take the person's time, as when it is left out. */
+                    blocks?: boolean;
+                    /** @description Which calendar of its server; empty for an address of kind ics. */
+                    calendar?: string;
+                    /**
+                     * @description ics is a file at an address.
+                     * @enum {string}
+                     */
+                    kind: "ics";
+                    /** @description What the person calls it. */
+                    name: string;
+                    /** @description The password there. It is kept sealed and never shown. */
+                    password?: string;
+                    /** @description Where it is: https, or webcal, which is the same. */
+                    url: string;
+                    /** @description Whom its server knows the person as, if it asks. */
+                    username?: string;
+                    /** @description Write the person's appointments into it. An address of kind ics cannot be written to. */
+                    writes?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "blocks": true,
+                     *       "calendar": "",
+                     *       "events": 0,
+                     *       "id": "01a21847-1bf8-7c00-bcc7-8320f6184d91",
+                     *       "kind": "ics",
+                     *       "last_error": "",
+                     *       "last_synced_at": null,
+                     *       "name": "Mine",
+                     *       "state": "new",
+                     *       "url": "http://127.0.0.1:39681/…",
+                     *       "username": "dora",
+                     *       "version": 1,
+                     *       "writes": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExternalCalendar"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            /**
+             * @description - `svc_conflict` with reason `too_many`: The person has as many as there may be.
+             *     - `svc_idempotency_conflict` with reason `idempotency_key`: The Idempotency-Key was used with another request within the last 24 hours.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "remove-external-calendar": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the external calendar.
+                 * @example 01a21846-faaf-78dd-8b89-aea71c0efc10
+                 */
+                id: components["schemas"]["Id"];
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person or calendar.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "update-external-calendar": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the external calendar.
+                 * @example 01a21847-1bf8-7c00-bcc7-8320f6184d91
+                 */
+                id: components["schemas"]["Id"];
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "xxxxxxx"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Its events take the person's time. */
+                    blocks?: boolean;
+                    /** @description Which calendar of its server; empty for an address of kind ics. */
+                    calendar?: string;
+                    /** @description What the person calls it. */
+                    name?: string;
+                    /** @description The password there; empty for none. */
+                    password?: string | null;
+                    /** @description Where it is. With another host the password has to be given again. */
+                    url?: string;
+                    /** @description Whom its server knows the person as. */
+                    username?: string | null;
+                    /** @description Write the person's appointments into it. An address of kind ics cannot be written to. */
+                    writes?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "blocks": true,
+                     *       "calendar": "",
+                     *       "events": 1,
+                     *       "id": "01a21847-1bf8-7c00-bcc7-8320f6184d91",
+                     *       "kind": "ics",
+                     *       "last_error": "the address or password cannot be read with the keys of this service; set them again",
+                     *       "last_synced_at": "2026-11-26T15:10:00Z",
+                     *       "name": "Mine",
+                     *       "state": "new",
+                     *       "url": "http://127.0.0.1:39681/…",
+                     *       "username": "dora",
+                     *       "version": 2,
+                     *       "writes": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExternalCalendar"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person or calendar.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["VersionMismatch"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    "sync-external-calendar": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the external calendar.
+                 * @example 01a21847-1bf8-7c00-bcc7-8320f6184d91
+                 */
+                id: components["schemas"]["Id"];
+                /**
+                 * @description The user id of the person.
+                 * @example 102
+                 */
+                user: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "blocks": true,
+                     *       "calendar": "",
+                     *       "events": 1,
+                     *       "id": "01a21847-1bf8-7c00-bcc7-8320f6184d91",
+                     *       "kind": "ics",
+                     *       "last_error": "the address or password cannot be read with the keys of this service; set them again",
+                     *       "last_synced_at": "2026-11-26T15:10:00Z",
+                     *       "name": "Mine",
+                     *       "state": "failing",
+                     *       "url": "http://127.0.0.1:39681/…",
+                     *       "username": "dora",
+                     *       "version": 1,
+                     *       "writes": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExternalCalendar"];
+                };
+            };
+            /** @description Done. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExternalCalendar"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description - `svc_no_route`: The app is switched off.
+             *     - `svc_not_found`: There is no such record, or not for this caller.
+             *     - `svc_not_found`: There is no such person or calendar.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
