@@ -66,7 +66,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     await check(page, "plain details")
     await ripe(shown)
     await page.getByRole("button", { name: "Book" }).click()
-    await page.getByText("One answer needs your attention").waitFor()
+    await page.getByText("Please fill this in.").waitFor()
     await check(page, "plain error")
     await page.getByLabel("First name").fill("Ada")
     await page.getByLabel("Email address").fill(email)
@@ -127,8 +127,8 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     const { page } = v
     await page.goto(onPage(intake, "&lang=nl"))
     await page.locator("a.time").last().click()
-    await page.locator("[name='v.first_name']").fill("Ada")
-    await page.locator("[name='v.email']").fill(email)
+    await page.locator("[name='values.first_name']").fill("Ada")
+    await page.locator("[name='values.email']").fill(email)
     await ripe(Date.now())
     await page.locator("form[method=post] button[type=submit]").last().click()
     await page.getByRole("heading", { name: "Uw afspraak is geboekt" }).waitFor()
@@ -168,7 +168,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     await check(page, "widget details")
 
     await page.getByRole("button", { name: "Book" }).press("Enter")
-    await until("focus on the only wrong field", async () => (await page.evaluate(() => deep()?.id)) === "f-email")
+    await until("focus on the only wrong field", async () => (await page.evaluate(() => deep()?.id)) === "svc-email")
     await check(page, "widget error")
     await page.keyboard.type(email)
     await page.getByLabel("First name").fill("Grace")
@@ -260,7 +260,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     })
     const visit = await office({ location_type: "client", location_details: undefined })
     await until("the form at booking", () => desk.admin.patch("/services/" + visit.id, { form_id: form.id }).catch(() => undefined))
-    await until("the form at its place", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(promise))
+    await until("the form at its place", async () => (await (await fetch(desk.gateway + "/_ui/booking/questions.json?service=" + visit.id)).text()).includes(promise))
     const v = await visitor(browser, { hosts: [gatewayHost()], viewport: { width: 390, height: 800 }, reducedMotion: "no-preference" })
     const { page } = v
     const email = address("kinds")
@@ -308,8 +308,8 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
       { id: "why", type: "field", target: "submission.fields.why", label: "Why" },
       { id: "ok", type: "consent", text: words, purpose: "privacy", required: true },
     ] })
-    const asked = (words) => until("the form at booking", async () => (await (await fetch(desk.gateway + "/_ui/booking/widget.json")).text()).includes(words))
     const intake = await office()
+    const asked = (words) => until("the form at booking", async () => (await (await fetch(desk.gateway + "/_ui/booking/questions.json?service=" + intake.id)).text()).includes(words))
     const form = await desk.admin.post("/forms", { name: "Consent " + Date.now(), status: "publish", definition: definition(`Call me by day, ${lang}.`) })
     await until("the form's place", () => desk.admin.patch("/services/" + intake.id, { form_id: form.id }).catch(() => undefined))
     await asked(`Call me by day, ${lang}.`)
@@ -382,9 +382,9 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     await page.goto(onPage(online))
     await upgraded(page)
     // Of today a part is over.
-    await page.locator("svc-booking .day--free").nth(2).click()
+    await page.locator("button.day--free").nth(2).click()
     const times = await until("the times of a whole day", async () => {
-      const all = await page.locator("svc-booking .time").allInnerTexts()
+      const all = await page.locator("button.time").allInnerTexts()
       return all.length > 5 && all[0].startsWith("09:00") && all
     })
     // Auckland is ten to twelve hours before Brussels: from 14:00 on it is the next day there.

@@ -114,8 +114,8 @@ func kindOf(name string) string {
 	return "application/octet-stream"
 }
 
-// Icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" for an unknown name.
-func Icon(name string) template.HTML {
+// icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" for an unknown name.
+func icon(name string) template.HTML {
 	svg, err := fs.ReadFile(own, "icon/"+name+".svg")
 	if err != nil || strings.ContainsAny(name, "/.") {
 		return ""

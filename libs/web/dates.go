@@ -96,7 +96,9 @@ func (t *Reader) Price(amount, currency string) string {
 		grouped, whole = "\x00"+whole[len(whole)-3:]+grouped, whole[:len(whole)-3]
 	}
 	whole += grouped
-	if cents != "" {
+	if strings.Trim(cents, "0") == "" {
+		cents = ""
+	} else {
 		cents = (cents + "0")[:2]
 	}
 	symbol := symbols[currency]

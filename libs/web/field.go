@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"html/template"
 	"net/url"
 	"regexp"
@@ -12,37 +11,70 @@ import (
 	"frontdesk/libs/form"
 )
 
-// Field is a question in a page, with its answer and what is wrong with that.
+// Field is a question as pages and widgets ask it, with its answer and what is wrong with that.
 type Field struct {
-	ID, Name, Kind, Label, Help, Placeholder, Text string
-	Level, Max                                     int
-	Required, Half                                 bool
-	Options, Values                                []string
-	Autocomplete, Error                            string
+	form.Question
+
+	// Key is the id of the control, Name that of its value.
+	Key, Name string
+	Caption   string
+	// Optional says that the answer may be left out, "" when it may not.
+	Optional string
+	// Note is ours, behind the help of the business.
+	Note string
+	// Choose is the text of a choice that is not made yet.
+	Choose string
+	Values []string
+	Error  string
+	// Focus marks the one answer that is wrong.
+	Focus bool
 }
+
+// Fields are the questions of a form, which the part "fields" draws, and "summary" what is wrong with them.
+type Fields struct {
+	All []Field
+	// Wrong are those whose answers have to change, in their order.
+	Wrong []Field
+	t     *Reader
+}
+
+// Trap is the label of the field that has to stay empty.
+func (f Fields) Trap() string { return f.t.T("trap") }
+
+// Heading stands over the list of what is wrong.
+func (f Fields) Heading() string { return f.t.N("fix", len(f.Wrong)) }
 
 var autocompletes = map[string]string{form.TargetFirstName: "given-name", form.TargetLastName: "family-name", form.TargetEmail: "email",
 	form.TargetPhone: "tel", form.TargetOrganization: "organization", "organization.website": "url", "organization.address_line": "address-line1",
 	"organization.postal_code": "postal-code", "organization.city": "address-level2"}
 
-// Autocomplete is the value of a control's autocomplete attribute, empty for a target that browsers do not know.
-func Autocomplete(target string) string { return autocompletes[target] }
+// AnswerPrefix and the element's id are the name of an answer in a page's form.
+const AnswerPrefix = "values."
 
-// answerPrefix and the element's id are the name of a control.
-const answerPrefix = "v."
-
-// Fields gives the questions in t's language. posted holds the answers of a form that was sent, by "v." and element id; wrong
-// has the API's problems.
-func (t *Reader) Fields(questions []form.Question, posted url.Values, wrong map[string]fault.Problem) []Field {
-	out := make([]Field, 0, len(questions))
+// Fields gives the questions in t's language. posted holds the answers of a form that was sent; wrong has the API's problems.
+func (t *Reader) Fields(questions []form.Question, posted url.Values, wrong map[string]fault.Problem) Fields {
+	out := Fields{t: t}
 	for _, q := range questions {
-		f := Field{ID: "f-" + q.ID, Name: answerPrefix + q.ID, Kind: cmp.Or(q.Kind, q.Type), Label: t.LabelOf(q), Help: q.Help, Placeholder: q.Placeholder,
-			Text: q.Text, Level: q.Level, Required: q.Required, Half: q.Width == "half", Options: q.Options, Values: posted[answerPrefix+q.ID],
-			Autocomplete: autocompletes[q.Target], Max: q.Max}
+		f := Field{Question: q, Key: "svc-" + q.ID, Name: AnswerPrefix + q.ID, Caption: t.labelOf(q), Choose: t.T("choose"), Values: posted[AnswerPrefix+q.ID]}
+		if q.Marketing {
+			f.Note = t.T("confirm_note")
+		}
+		if !q.Required {
+			f.Optional = t.T("optional")
+		}
+		if q.Kind == "" {
+			f.Level = max(2, min(q.Level, 4))
+		}
 		if p := ProblemOf(q, wrong); !p.IsZero() {
 			f.Error = t.Why(p, q.Kind)
+			out.Wrong = append(out.Wrong, f)
 		}
-		out = append(out, f)
+		out.All = append(out.All, f)
+	}
+	if len(out.Wrong) == 1 {
+		for i := range out.All {
+			out.All[i].Focus = out.All[i].ID == out.Wrong[0].ID
+		}
 	}
 	return out
 }
@@ -62,8 +94,8 @@ func ProblemOf(q form.Question, wrong map[string]fault.Problem) (p fault.Problem
 	return p
 }
 
-// LabelOf is the question's label, or the name of its target in t's language.
-func (t *Reader) LabelOf(q form.Question) string {
+// labelOf is the question's label, or the name of its target in t's language.
+func (t *Reader) labelOf(q form.Question) string {
 	if q.Label == "" && q.Target != "" {
 		if label, ok := t.texts["label_"+strings.ReplaceAll(q.Target, ".", "_")]; ok {
 			return label
@@ -106,26 +138,21 @@ func wordsOf(token string) string {
 	return words
 }
 
-// FieldError is one entry of the summary of errors.
-type FieldError struct{ ID, Label, Text string }
-
-// Errors are those of the fields, in their order.
-func Errors(fields []Field) []FieldError {
-	out := []FieldError{}
-	for _, f := range fields {
-		if f.Error != "" {
-			out = append(out, FieldError{f.ID, f.Label, f.Error})
-		}
+// Entry is the field in the list of what is wrong.
+func (f Field) Entry() string {
+	caption := f.Caption
+	if !strings.ContainsAny(caption[max(0, len(caption)-1):], "?!.:") {
+		caption += ":"
 	}
-	return out
+	return caption + " " + f.Error
 }
 
-// Answers gives what a page's form posted, under prefix and element id, as the API takes it: by element id, with the type of
+// Answers gives what a page's form posted as the API takes it: by element id, with the type of
 // each kind. A field that was left empty is no answer.
-func Answers(questions []form.Question, posted url.Values, prefix string) map[string]any {
+func Answers(questions []form.Question, posted url.Values) map[string]any {
 	out := map[string]any{}
 	for _, q := range questions {
-		given := posted[prefix+q.ID]
+		given := posted[AnswerPrefix+q.ID]
 		if !q.Asked() || len(given) == 0 || len(given) == 1 && strings.TrimSpace(given[0]) == "" {
 			continue
 		}
@@ -177,22 +204,21 @@ func (f Field) Value() string {
 	return f.Values[0]
 }
 
-// Checked reports whether a box is ticked.
-func (f Field) Checked() bool { return f.Value() == "true" }
+// Half reports whether the field shares its line with another.
+func (f Field) Half() bool { return f.Width == "half" }
 
-// Has reports whether an option is chosen.
+// Autocomplete is what browsers know the answer as, empty for what they do not know.
+func (f Field) Autocomplete() string { return autocompletes[f.Target] }
+
+// Has reports whether an option is chosen, or with "true" a box ticked.
 func (f Field) Has(option string) bool { return slices.Contains(f.Values, option) }
 
-// DescribedBy names the texts below the input.
+// DescribedBy names what is said about the control, for screen readers.
 func (f Field) DescribedBy() string {
-	var ids []string
-	if f.Help != "" {
-		ids = append(ids, f.ID+"-help")
+	if f.Help == "" && f.Note == "" {
+		return f.Key + "-error"
 	}
-	if f.Error != "" {
-		ids = append(ids, f.ID+"-error")
-	}
-	return strings.Join(ids, " ")
+	return f.Key + "-help " + f.Key + "-error"
 }
 
 // ButtonIcon is the icon of the form style's button.

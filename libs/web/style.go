@@ -82,7 +82,7 @@ func (u *UI) look(override url.Values) Look {
 	if name, ours := strings.CutPrefix(get("font"), "svc:"); ours && l.Vars["--svc-font"] != "" {
 		l.Font, l.FontURL = "svc-"+name, u.Asset("font/"+name+".woff2")
 	}
-	l.Icon = string(Icon(get("button_icon")))
+	l.Icon = string(icon(get("button_icon")))
 	l.IconRight = get("button_icon_position") == "right"
 	l.Plain = get("container") == "plain"
 	return l

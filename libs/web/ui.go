@@ -19,7 +19,7 @@ import (
 // (both optional), dist (the build of its src). It panics on a folder that does not fit, because folders are compiled in.
 func New(service string, site Site, folder fs.FS) *UI {
 	u := &UI{Site: site, service: service, assets: readAssets(own, folder), texts: readTexts(own, folder), pages: map[string]*template.Template{}}
-	layout := template.Must(template.New("layout.html").Funcs(u.functions()).ParseFS(own, "page/*.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions()).ParseFS(own, "page/*.html"))
 	if parts, _ := fs.Glob(folder, "page/_*.html"); len(parts) > 0 {
 		template.Must(layout.ParseFS(folder, "page/_*.html"))
 	}
@@ -114,9 +114,14 @@ type languageChoice struct {
 	Current             bool
 }
 
-func (u *UI) functions() template.FuncMap {
+// Parts are the parts of pages, for markup that is no page of its own.
+func Parts() *template.Template {
+	return template.Must(template.New("parts").Funcs(functions()).ParseFS(own, "page/parts.html"))
+}
+
+func functions() template.FuncMap {
 	return template.FuncMap{
-		"icon":  Icon,
+		"icon":  icon,
 		"stamp": func(m time.Time) string { return m.UTC().Format(time.RFC3339) },
 		"dict": func(pairs ...any) (map[string]any, error) {
 			m := map[string]any{}

@@ -177,6 +177,7 @@ func TestDatesAndPricesFollowTheCountry(t *testing.T) {
 	require.Equal(t, "€1,250.50", read("en", "").Price("1250.5", "EUR"))
 	require.Equal(t, "€\u00a01.250,50", read("nl", "BE").Price("1250.50", "EUR"))
 	require.Equal(t, "45\u00a0€", read("fr", "FR").Price("45", "EUR"))
+	require.Equal(t, "€20", read("en", "").Price("20.00", "EUR"))
 	require.Equal(t, "CHF\u00a01’250.50", read("de", "CH").Price("1250.5", "CHF"))
 	require.Equal(t, "de-CH", read("de", "CH").Locale())
 	require.Equal(t, "nl-NL", read("nl", "FR").Locale())

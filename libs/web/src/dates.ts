@@ -33,10 +33,11 @@ export function weeks(month: string): string[][] {
   return out
 }
 
-/** How a language shows days and moments. */
-export function formats(locale: string, zone: string) {
-  const f = (o: Intl.DateTimeFormatOptions, timeZone: string) => new Intl.DateTimeFormat(locale, { ...o, timeZone })
+/** How a language shows days, and moments in a zone, which is the visitor's own if it is left out. */
+export function formats(locale: string, zone: string | undefined) {
+  const f = (o: Intl.DateTimeFormatOptions, timeZone: string | undefined) => new Intl.DateTimeFormat(locale, { ...o, timeZone })
   const clock = f({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }, zone)
+  const weekday = f({ weekday: "short" }, zone)
   const long = f({ weekday: "long", day: "numeric", month: "long", year: "numeric" }, "UTC")
   const short = f({ weekday: "short", day: "numeric", month: "short" }, "UTC")
   const month = f({ month: "long", year: "numeric" }, "UTC")
@@ -44,6 +45,7 @@ export function formats(locale: string, zone: string) {
   const full = f({ weekday: "long" }, "UTC")
   return {
     clock: (moment: string) => clock.format(new Date(moment)),
+    weekday: (moment: string) => weekday.format(new Date(moment)),
     day: (day: string) => long.format(utc(day)),
     shortDay: (day: string) => short.format(utc(day)),
     month: (day: string) => month.format(utc(day)),
@@ -52,11 +54,3 @@ export function formats(locale: string, zone: string) {
 }
 
 export const city = (zone: string) => zone.slice(zone.lastIndexOf("/") + 1).replaceAll("_", " ")
-
-export const visitorZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
-
-/** Whether two zones show different clocks at a moment. */
-export const differs = (moment: string, a: string, b: string) => {
-  const at = (zone: string) => new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(new Date(moment))
-  return at(a) !== at(b)
-}

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"html"
 	"io"
 	"net/http"
@@ -123,12 +124,12 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 			details := b.get("/team/book?service=" + b.service + "&at=" + url.QueryEscape(stamp(b.at(2+day, "10:00")))).is(200).says("Which of our shops?")
 			b.Travel(4 * time.Second)
 			form := details.form()
-			form.Set("v.email", "bea@example.com")
+			form.Set("values.email", "bea@example.com")
 			b.post("/team/book", form).is(400)
-			form.Set("v.location", "Gent")
+			form.Set("values.location", "Gent")
 			if place == "client" {
 				b.post("/team/book", form).is(400).says("Your address")
-				form.Set("v..location", "Kerkstraat 1")
+				form.Set("values..location", "Kerkstraat 1")
 			}
 			form.Set("key", place)
 			b.post("/team/book", form).is(200)
@@ -141,6 +142,25 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 			require.JSONEq(t, `{"email": "bea@example.com", "location": "Gent"}`, string(c.GetValues()))
 		}
 	})
+	t.Run("the widget asks what the page asks", func(t *testing.T) {
+		b := b.again(t)
+		b.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "9", Version: 1, Data: object{"id": 9, "status": "publish", "definition": object{"elements": []object{
+			{"id": "head", "type": "heading", "text": "About you"},
+			{"id": "email", "type": "field", "target": "contact.email", "required": true, "help": "To answer you."},
+			{"id": "when", "type": "field", "target": "submission.fields.when", "options": []string{"Morning", "Evening"}},
+			{"id": "ok", "type": "consent", "text": "You may keep this.", "purpose": "privacy", "required": true}}}}})
+		b.Settle()
+		b.admin.Patch("/services/"+b.service, object{"form_id": 9, "location_type": "client"}).Is(200)
+		for _, language := range []string{"en", "nl"} {
+			var asked struct{ HTML, Words string }
+			require.NoError(t, json.Unmarshal([]byte(b.get("/_ui/booking/questions.json?service="+b.service+"&lang="+language).is(200).text), &asked))
+			require.NotEmpty(t, asked.Words)
+			require.Contains(t, asked.HTML, `name="values.when"`)
+			details := b.get("/team/book?lang=" + language + "&service=" + b.service + "&at=" + url.QueryEscape(stamp(b.at(2, "10:00")))).is(200)
+			require.Contains(t, details.text, asked.HTML)
+		}
+		b.get("/_ui/booking/questions.json?service=nobody").is(404)
+	})
 	t.Run("a visitor books moves and cancels without script", func(t *testing.T) {
 		b := b.again(t)
 		start := b.get("/team/book").is(200).says("Choose a day and time", "Times are in Brussels time.", "Intake", `"openingHoursSpecification":[{"@type":"OpeningHoursSpecification","dayOfWeek":"Monday"`)
@@ -150,13 +170,13 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 
 		form := details.form()
 		booked := form.Get("at")
-		form.Set("v.first_name", "Bea <b>")
-		form.Set("v.email", "not an address")
-		wrong := b.post("/team/book", form).is(400).says("One answer needs your attention", "Email address: Enter an email address", `value="Bea <b>"`)
+		form.Set("values.first_name", "Bea <b>")
+		form.Set("values.email", "not an address")
+		wrong := b.post("/team/book", form).is(400).says("Enter an email address", `value="Bea <b>"`, `aria-invalid="true" autofocus`)
 		require.NotContains(t, wrong.text, "<b>")
 		form = wrong.form()
-		form.Set("v.first_name", "Bea")
-		form.Set("v.email", "bea@example.com")
+		form.Set("values.first_name", "Bea")
+		form.Set("values.email", "bea@example.com")
 		done := b.post("/team/book", form).is(200).says("Your appointment is booked", "bea@example.com", "Kerkstraat 1, Gent")
 		require.Equal(t, done.text, b.post("/team/book", form).is(200).text, "sending it again books nothing more")
 		require.Equal(t, 1, len(b.admin.Get("/appointments?from="+b.Now().Format("2006-01-02")+"&to="+b.Now().AddDate(0, 0, 40).Format("2006-01-02")).Is(200).Items()))
@@ -190,39 +210,39 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		for k, v := range form {
 			other[k] = v
 		}
-		other.Set("v.email", "first@example.com")
+		other.Set("values.email", "first@example.com")
 		other.Set("key", "another")
 		b.post("/team/book", other).is(200)
-		form.Set("v.email", "second@example.com")
-		form.Set("v.message", "I park outside.")
+		form.Set("values.email", "second@example.com")
+		form.Set("values.message", "I park outside.")
 		taken := b.post("/team/book", form).is(409).says("Dat tijdstip is net ingenomen", "I park outside.", `value="second@example.com"`)
 		near := regexp.MustCompile(`name="instead" value="([^"]+)"`).FindStringSubmatch(taken.text)
 		require.NotNil(t, near)
 		form = taken.form()
-		form.Set("v.email", "second@example.com")
+		form.Set("values.email", "second@example.com")
 		form.Set("instead", near[1])
 		b.post("/team/book", form).is(200).says("Uw afspraak is geboekt")
 	})
 	t.Run("what keeps a visitor from booking is said without losing anything", func(t *testing.T) {
 		b := b.again(t)
 		form := b.get(b.get("/team/book").link("at=")).form()
-		form.Set("v.email", "bea@example.com")
+		form.Set("values.email", "bea@example.com")
 		again := b.post("/team/book", form).is(400).says("Please press the button once more", `value="bea@example.com"`).form()
 		require.NotEqual(t, form.Get("token"), again.Get("token"))
 		b.Travel(4 * time.Second)
-		again.Set("v.email", "bea@example.com")
+		again.Set("values.email", "bea@example.com")
 		b.admin.Patch("/settings/booking", object{"max_open_bookings": 1}).Is(200)
 		b.post("/team/book", again).is(200)
 		next := b.get(b.get("/team/book").link("at=")).form()
 		b.Travel(4 * time.Second)
-		next.Set("v.email", "bea@example.com")
+		next.Set("values.email", "bea@example.com")
 		b.post("/team/book", next).is(409).says("You already have several bookings ahead", "Praktijk Jansen can still book for you", `value="bea@example.com"`)
 	})
 	t.Run("the manage page follows the rules for changes", func(t *testing.T) {
 		b := b.again(t)
 		form := b.get(b.get("/team/book").link("at=")).form()
 		b.Travel(4 * time.Second)
-		form.Set("v.email", "bea@example.com")
+		form.Set("values.email", "bea@example.com")
 		b.post("/team/book", form).is(200)
 		token := url.Values{"token": {linkIn(t, b.lastMail("bea@example.com"))}}
 
@@ -239,9 +259,9 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		b.admin.Patch("/services/"+b.service, object{"location_type": "phone"}).Is(200)
 		form := b.get(b.get("/team/book?lang=en").link("at=")).form()
 		b.Travel(4 * time.Second)
-		form.Set("v.email", "bea@example.com")
+		form.Set("values.email", "bea@example.com")
 		b.post("/team/book", form).is(400)
-		form.Set("v.phone", "0470 11 22 33")
+		form.Set("values.phone", "0470 11 22 33")
 		b.post("/team/book", form).is(200)
 		b.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "7", Version: 1, Data: object{"id": 7, "status": "publish",
 			"definition": object{"elements": []object{{"id": "mail", "type": "field", "target": "contact.email", "required": true}}}}})
@@ -250,9 +270,9 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 		page := b.get(b.get("/team/book?lang=en").link("at=")).says("Your phone number", "We call you on it.", `type="tel"`)
 		form = page.form()
 		b.Travel(4 * time.Second)
-		form.Set("v.mail", "bob@example.com")
+		form.Set("values.mail", "bob@example.com")
 		b.post("/team/book", form).is(400)
-		form.Set("v..location", "0470 44 55 66")
+		form.Set("values..location", "0470 44 55 66")
 		b.post("/team/book", form).is(200)
 	})
 	t.Run("every time that the manage page offers can be had, whatever became of the service", func(t *testing.T) {
@@ -327,7 +347,7 @@ func TestTheBookingPageWithoutScript(t *testing.T) {
 			t.Run(language, func(t *testing.T) {
 				form := b.get(b.get("/team/book?lang=" + language).link("at=")).form()
 				b.Travel(4 * time.Second)
-				form.Set("v.email", language+"@example.com")
+				form.Set("values.email", language+"@example.com")
 				b.post("/team/book", form).is(200)
 				require.Contains(t, b.lastMail(language+"@example.com").GetSubject(), subject)
 			})
@@ -339,7 +359,7 @@ func TestRequestsAreLimitedAndSaySoOnThePage(t *testing.T) {
 	t.Parallel()
 	b := website(t, func(c *app.Config) { c.RateFactor = 1 })
 	form := b.get(b.get("/team/book").link("at=")).form()
-	form.Set("v.email", "bea@example.com")
+	form.Set("values.email", "bea@example.com")
 	var last shown
 	for range 6 {
 		last = b.post("/team/book", form)
@@ -362,6 +382,7 @@ func TestTheBookingPageStandsWhereThePortalDoes(t *testing.T) {
 	b.get("/staff/book").is(404)
 	b.get("/manage").is(404)
 	b.get("/_ui/booking/widget.json").is(404)
+	b.get("/_ui/booking/questions.json?service=" + b.service).is(404)
 	b.get("/_ui/booking/card.css").is(200)
 }
 
@@ -378,7 +399,7 @@ func (b browser) managed(email string) string {
 	b.t.Helper()
 	form := b.get(b.get("/team/book?lang=en").link("at=")).form()
 	b.Travel(4 * time.Second)
-	form.Set("v.email", email)
+	form.Set("values.email", email)
 	b.post("/team/book", form).is(200)
 	return linkIn(b.t, b.lastMail(email))
 }

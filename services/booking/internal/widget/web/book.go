@@ -54,7 +54,7 @@ type whenStep struct {
 type detailsStep struct {
 	chosen
 	At         time.Time
-	Fields     []web.Field
+	Fields     web.Fields
 	Token, Key string
 	Notice     notice
 }
@@ -73,7 +73,6 @@ func (doneStep) Step() string     { return "done" }
 // notice is what stands over a form after a refusal.
 type notice struct {
 	Title, Text  string
-	Errors       []web.FieldError
 	Alternatives []alternative
 }
 
@@ -188,14 +187,12 @@ func (p *pages) details(r *http.Request, c chosen, at time.Time) (step, error) {
 		s.Taken = true
 		return s, err
 	}
-	s := detailsStep{chosen: c, At: at, Token: found.Token, Key: rand.Text()}
-	s.ask(p.Reader(r), nil, nil)
-	return s, nil
+	return detailsStep{chosen: c, At: at, Fields: c.Service.fields(p.Reader(r), nil, nil), Token: found.Token, Key: rand.Text()}, nil
 }
 
-// ask fills in the questions of the details step, with the answers and what is wrong with them.
-func (d *detailsStep) ask(t *web.Reader, posted url.Values, wrong map[string]fault.Problem) {
-	questions := slices.Clone(d.Service.Questions)
+// fields are the questions of the details step, with the answers and what is wrong with them.
+func (s service) fields(t *web.Reader, posted url.Values, wrong map[string]fault.Problem) web.Fields {
+	questions := slices.Clone(s.Questions)
 	for i := range questions {
 		if questions[i].Target == form.TargetLocation {
 			what := "your_address"
@@ -205,8 +202,7 @@ func (d *detailsStep) ask(t *web.Reader, posted url.Values, wrong map[string]fau
 			questions[i].Label, questions[i].Help = t.T(what), t.T(what+"_help")
 		}
 	}
-	d.Fields = t.Fields(questions, posted, wrong)
-	d.Notice.Errors = web.Errors(d.Fields)
+	return t.Fields(questions, posted, wrong)
 }
 
 func (p *pages) send(w http.ResponseWriter, r *http.Request) {
@@ -221,7 +217,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := detailsStep{chosen: c, At: at, Token: r.PostFormValue("token"), Key: r.PostFormValue("key")}
-	values := web.Answers(c.Service.Questions, r.PostForm, "v.")
+	values := web.Answers(c.Service.Questions, r.PostForm)
 	location, asked := values[form.Location().ID]
 	delete(values, form.Location().ID)
 	in := map[string]any{"service": c.Service.ID, "starts_at": at.UTC().Format(time.RFC3339), "values": values, "token": d.Token,
@@ -284,9 +280,8 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, d detailsStep, f
 		d.Notice = notice{Title: t.T("once_more"), Text: t.T("words_changed")}
 		untick(d.Service.Questions, r.PostForm)
 	}
-	title := d.Notice.Title
-	d.ask(t, r.PostForm, wrong)
-	if title == "" && len(d.Notice.Errors) == 0 {
+	d.Fields = d.Service.fields(t, r.PostForm, wrong)
+	if d.Notice.Title == "" && len(d.Fields.Wrong) == 0 {
 		d.Notice.Title, d.Notice.Text = t.T("sorry"), t.T("refused")
 	}
 	p.render(w, r, f.Status, d)
@@ -296,7 +291,7 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, d detailsStep, f
 func untick(questions []form.Question, posted url.Values) {
 	for _, q := range questions {
 		if q.Kind == form.KindConsent {
-			posted.Del("v." + q.ID)
+			posted.Del(web.AnswerPrefix + q.ID)
 		}
 	}
 }

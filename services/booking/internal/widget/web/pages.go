@@ -1,8 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"embed"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -53,12 +55,15 @@ type Rules struct {
 
 type pages struct {
 	*web.UI
-	desk Desk
+	desk  Desk
+	parts *template.Template
 }
 
 // Pages serves Paths.
 func Pages(d Desk) http.Handler {
-	p := &pages{UI: web.New(app, d.Site, folder), desk: d}
+	p := &pages{UI: web.New(app, d.Site, folder), desk: d, parts: template.Must(web.Parts().Parse(`{{template "summary" .}}
+{{template "fields" .}}
+{{template "trap" .}}`))}
 	mux := http.NewServeMux()
 	mux.Handle("GET /{portal}/book", p.onBookingPage(p.show))
 	mux.Handle("POST /{portal}/book", p.onBookingPage(p.send))
@@ -67,6 +72,7 @@ func Pages(d Desk) http.Handler {
 	mux.Handle("GET /manage", p.whileOn(p.open))
 	mux.Handle("POST /manage", p.whileOn(p.sameSite(p.manage)))
 	mux.HandleFunc("GET /_ui/booking/widget.json", p.widget)
+	mux.HandleFunc("GET /_ui/booking/questions.json", p.questions)
 	mux.Handle("/_ui/booking/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
 	mux.HandleFunc("/", p.Elsewhere(mux))
@@ -162,18 +168,12 @@ type widgetData struct {
 
 func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
 	if !p.On(app) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-cache")
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(fault.NoRoute().Body(""))
+		p.refuse(w, fault.NoRoute())
 		return
 	}
 	all, err := p.services(r)
 	if err != nil {
-		f := fault.From(err)
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.WriteHeader(f.Status)
-		_, _ = w.Write(f.Body(""))
+		p.refuse(w, err)
 		return
 	}
 	data := p.widgetData(all)
@@ -189,6 +189,40 @@ func (p *pages) widget(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p.JSON(w, data)
+}
+
+// asked is what the details step asks.
+type asked struct {
+	HTML string `json:"html"`
+	// Words is the version of the consents in it, as time tokens have it.
+	Words string `json:"words"`
+}
+
+// questions answers with the questions of a service, as the page without script has them.
+func (p *pages) questions(w http.ResponseWriter, r *http.Request) {
+	all, err := p.services(r)
+	s := all.find(r.FormValue("service"))
+	if !p.On(app) || err == nil && s == nil {
+		err = fault.NoRoute()
+	}
+	var b bytes.Buffer
+	if err == nil {
+		err = p.parts.Execute(&b, s.fields(p.Reader(r), nil, nil))
+	}
+	if err != nil {
+		p.refuse(w, err)
+		return
+	}
+	p.JSON(w, asked{b.String(), s.Words})
+}
+
+// refuse answers a widget as the API does.
+func (p *pages) refuse(w http.ResponseWriter, err error) {
+	f := fault.From(err)
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(f.Body(""))
 }
 
 func (p *pages) widgetData(all services) widgetData {

@@ -47,8 +47,8 @@ type service struct {
 	Form *struct {
 		Elements []form.Element `json:"elements"`
 	} `json:"form,omitempty"`
-	// Questions are all that the details step asks, for pages and the widget.
-	Questions []form.Question `json:"questions"`
+	// Questions are all that the details step asks.
+	Questions []form.Question `json:"-"`
 	// Words is the version of the consents among them, as time tokens have it.
 	Words string `json:"words"`
 }

@@ -53,7 +53,7 @@ type Widget struct {
 // NewWidget makes a Widget for a site, whose API may be nil.
 func NewWidget(site web.Site) *Widget {
 	return &Widget{web.New(app, site, folder),
-		template.Must(template.New("form").Funcs(template.FuncMap{"icon": web.Icon}).ParseFS(folder, "page/_form.html"))}
+		template.Must(web.Parts().ParseFS(folder, "page/_form.html"))}
 }
 
 // Fragment is what the widget shows.
@@ -71,8 +71,8 @@ func (s *Widget) Fragment(t *web.Reader, f Form) (Fragment, error) {
 	return Fragment{b.String(), s.WidgetSite(f.Definition.Style)}, nil
 }
 
-func (s *Widget) view(t *web.Reader, f Form, kept map[string][]string, wrong map[string]string) view {
-	v := newView(f, t, kept, wrong)
+func (s *Widget) view(t *web.Reader, f Form, kept url.Values, wrong map[string]fault.Problem) view {
+	v := view{Form: f, Reader: t, Fields: t.Fields(f.Questions, kept, wrong)}
 	v.Action = address(f, t, nil)
 	v.Look, v.Words = s.Look(f.Definition.Style), words(t)
 	return v
@@ -170,7 +170,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	values := web.Answers(f.Questions, r.PostForm, answerPrefix)
+	values := web.Answers(f.Questions, r.PostForm)
 	in := map[string]any{"values": values, "token": r.PostFormValue("token"), "hp_url": r.PostFormValue("hp_url"), "page": r.PostFormValue("page"), "language": p.Reader(r).Language}
 	err := p.Call(r, http.MethodPost, "/forms/"+strconv.FormatInt(f.ID, 10)+"/submit", nil, in, r.PostFormValue("key"), nil)
 	if _, large := errors.AsType[*http.MaxBytesError](parsed); large {

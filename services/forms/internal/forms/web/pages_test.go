@@ -246,7 +246,7 @@ func TestAFormOnItsPage(t *testing.T) {
 					require.Equal(t, 422, refused.status)
 					body := html.UnescapeString(refused.body)
 					require.Contains(t, body, strings.ReplaceAll(text(t, c.folder, language, c.key), "{max}", "100"))
-					require.Contains(t, body, text(t, libs, language, "label_contact_phone"), "the questions are in the visitor's language")
+					require.Contains(t, body, text(t, libs+"/page", language, "label_contact_phone"), "the questions are in the visitor's language")
 					if c.key != "error_empty" {
 						require.Contains(t, refused.body, `value="Acme &amp; Sons"`)
 					}

@@ -1,6 +1,7 @@
 import { Fault } from "@web/api"
-import { city, differs, formats, visitorZone } from "@web/dates"
+import { city, formats } from "@web/dates"
 import type { Mount } from "@web/element"
+import { prices } from "@web/price"
 import { localeOf, reader, type T } from "@web/text"
 import type { Service, WidgetData } from "./data"
 
@@ -27,12 +28,8 @@ export function around(mount: Mount, data: WidgetData): Around {
   const locale = localeOf(mount.language, site.country)
   const t = reader(mount.texts, mount.language, locale === "de-CH")
   const zone = site.timezone
-  const mine = visitorZone()
   const f = formats(locale, zone)
-  const clock = formats(locale, mine).clock
-  const dayIn = (timeZone: string) => (moment: string) => new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(new Date(moment))
-  const [ownDay, theirDay] = [dayIn(mine), dayIn(zone)]
-  const weekday = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: mine })
+  const mine = formats(locale, undefined)
   return {
     t,
     f,
@@ -41,8 +38,13 @@ export function around(mount: Mount, data: WidgetData): Around {
     zoneName: city(zone),
     locale,
     language: mount.language,
-    yours: (moment, service) => (["phone", "online"].includes(service.location_type) && differs(moment, zone, mine) ? t("your_time", { time: theirDay(moment) === ownDay(moment) ? clock(moment) : `${weekday.format(new Date(moment))} ${clock(moment)}` }) : ""),
-    price: (amount) => new Intl.NumberFormat(locale, { style: "currency", currency: site.currency || "EUR", minimumFractionDigits: amount.includes(".") ? 2 : 0 }).format(Number(amount)),
+    yours: (moment, { location_type }) => {
+      const time = mine.clock(moment)
+      const day = mine.weekday(moment)
+      const same = day === f.weekday(moment)
+      return !["phone", "online"].includes(location_type) || (same && time === f.clock(moment)) ? "" : t("your_time", { time: same ? time : `${day} ${time}` })
+    },
+    price: prices(locale, site.currency),
     duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),
     explain: (fault, unanswered) => explain(fault, t, unanswered),
   }

@@ -1,17 +1,17 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Fault } from "@web/api"
 import { dayOf } from "@web/dates"
 import type { Mount } from "@web/element"
-import type { Answers } from "@web/fields"
 import { useFocusOn } from "@web/focus"
 import { Icon, Svg } from "@web/icon"
+import type { Given } from "@web/questions"
 import { applyLook } from "@web/style"
 import phone from "../../../../../../libs/web/icon/phone.svg"
 import pin from "../../../../../../libs/web/icon/map-pin.svg"
 import user from "../../../../../../libs/web/icon/user.svg"
 import video from "../../../../../../libs/web/icon/video.svg"
 import { around, explain, type Around } from "./around"
-import { Details } from "./details"
+import { askFor, Details } from "./details"
 import type { Booked, Service, Slot, Slots, WidgetData } from "./data"
 import { reader } from "@web/text"
 import { When } from "./when"
@@ -42,8 +42,14 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
   const [staff, setStaff] = useState(start.staff)
   const [slot, setSlot] = useState<Slot>()
   const [token, setToken] = useState("")
-  const [answers, setAnswers] = useState<Answers>({})
+  const given = useRef<Given>(new Map())
   const [booked, setBooked] = useState<{ it: Booked; email: string }>()
+  // The questions come while the visitor chooses a time.
+  const ahead = useMemo(() => {
+    const asked = service && askFor(a, service)
+    asked?.catch(() => {})
+    return asked
+  }, [service])
   const step = booked ? "done" : !service ? "services" : slot ? "details" : "when"
   const heading = useFocusOn<HTMLHeadingElement>(`${step}/${slot?.starts_at ?? ""}`)
   const card = useRef<HTMLDivElement>(null)
@@ -164,8 +170,8 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
               token={token}
               terms={data.terms}
               business={data.site.business}
-              answers={answers}
-              setAnswers={setAnswers}
+              ahead={ahead!}
+              given={given}
               instead={(at) => setSlot({ starts_at: at, ends_at: at, staff: [] })}
               done={(it, email) => setBooked({ it, email })}
             />
@@ -188,9 +194,6 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                 onClick={() => {
                   setBooked(undefined)
                   setSlot(undefined)
-                  // A consent is an act for each booking.
-                  const consents = service?.questions.filter((q) => q.kind === "consent").map((q) => q.id) ?? []
-                  setAnswers(Object.fromEntries(Object.entries(answers).filter(([id]) => !consents.includes(id))))
                   setService(preset)
                   setStaff(start.staff)
                 }}

@@ -1,5 +1,4 @@
 import type { Site } from "@web/style"
-import type { Question } from "@web/fields"
 
 export interface Staff {
   user_id: number
@@ -16,9 +15,11 @@ export interface Service {
   location_details: string
   confirmation: "auto" | "review"
   staff: Staff[]
-  /** What the details step asks. */
-  questions: Question[]
-  /** The version of the consents among them, as time tokens have it. */
+}
+
+/** What the details step asks, as the server draws it, with the version of the consents in it, as time tokens have it. */
+export interface Asked {
+  html: string
   words: string
 }
 

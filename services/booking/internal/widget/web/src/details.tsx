@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, Fault, newKey, wordsOf } from "@web/api"
-import { check, errorsOf, Fields, focusErrors, Summary, toSend, Trap, type Answer, type Answers, type Errors } from "@web/fields"
 import { Icon, Svg } from "@web/icon"
+import { questions, type Given } from "@web/questions"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"
 import type { Around } from "./around"
-import type { Booked, Service, Slot, WidgetData } from "./data"
+import type { Asked, Booked, Service, Slot } from "./data"
 import { fetchSlots } from "./slots"
 
 interface Props {
@@ -17,8 +17,10 @@ interface Props {
   token: string
   terms: string
   business: string
-  answers: Answers
-  setAnswers: (answers: Answers) => void
+  /** The questions, on their way. */
+  ahead: Promise<Asked>
+  /** What was filled in before, and here. */
+  given: { current: Given }
   instead: (startsAt: string) => void
   done: (booked: Booked, email: string) => void
 }
@@ -30,23 +32,21 @@ interface Trouble {
   retry?: boolean
 }
 
+export const askFor = (a: Around, service: Service) => call<Asked>(`${a.origin}/_ui/booking/questions.json?service=${service.id}&lang=${a.language}`)
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The details step. What was typed stays through whatever happens. */
-export function Details({ a, look, service, staff, slot, token, terms, business, answers, setAnswers, instead, done }: Props) {
+export function Details({ a, look, service, staff, slot, token, terms, business, ahead, given, instead, done }: Props) {
   const { t, f } = a
-  const [asked, setAsked] = useState(service)
-  const questions = asked.questions.map((q) => {
-    if (q.target !== "location") return q
-    return q.kind === "phone" ? { ...q, label: t("your_number"), help: t("your_number_help") } : { ...q, label: t("your_address"), help: t("your_address_help") }
-  })
-  const [errors, setErrors] = useState<Errors>({})
-  const [refusals, setRefusals] = useState(0)
+  const [asked, setAsked] = useState<Asked>()
+  const [round, setRound] = useState(0)
+  const box = useRef<HTMLDivElement>(null)
+  const own = useRef<ReturnType<typeof questions>>(undefined)
   const [trouble, setTrouble] = useState<Trouble>()
   const [busy, setBusy] = useState(false)
   const [waiting, setWaiting] = useState(0)
   const form = useRef<HTMLFormElement>(null)
-  const trap = useRef("")
   const key = useRef(newKey())
   const live = useRef(token)
 
@@ -55,9 +55,17 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     key.current = newKey()
     setTrouble(undefined)
   }, [slot.starts_at])
+  useEffect(() => {
+    ;(round ? askFor(a, service) : ahead).then(setAsked, (e) => setTrouble({ title: a.explain(asFault(e)), retry: true }))
+  }, [round])
   useLayoutEffect(() => {
-    if (refusals > 0) focusErrors(form.current, errors)
-  }, [refusals])
+    if (!asked) return
+    const held = box.current!
+    held.innerHTML = asked.html
+    const now = (own.current = questions(held, t))
+    now.fill(given.current)
+    return () => (given.current = now.given())
+  }, [asked])
   useLayoutEffect(() => {
     if (trouble) form.current?.querySelector<HTMLElement>("[data-trouble]")?.focus()
   }, [trouble])
@@ -67,28 +75,18 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     return () => clearTimeout(timer)
   }, [waiting])
 
-  const refuse = (found: Errors) => {
-    setErrors(found)
-    setRefusals((n) => n + 1)
-  }
-
-  // What is being mended is not wrong any more.
-  const answer = (id: string, given: Answer) => {
-    setAnswers({ ...answers, [id]: given })
-    setErrors(({ [id]: _, ...others }) => others)
-  }
-
   const renewToken = async () => {
     const day = dayOf(slot.starts_at, a.zone)
     live.current = (await fetchSlots(a.origin, service.id, staff, day, day)).token
   }
 
-  const send = async (): Promise<Booked> => {
-    const values = toSend(questions, answers)
-    const place = questions.find((q) => q.target === "location")?.id ?? ""
+  const send = async (asked: Asked, now: NonNullable<typeof own.current>): Promise<Booked> => {
+    const values = now.values()
+    const trap = box.current!.querySelector<HTMLInputElement>("[name=hp_url]")!.value
+    const place = now.of("location")?.dataset["field"] ?? ""
     const location = values[place]
     delete values[place]
-    const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap.current, language: a.language, page: window.location.href.split("#")[0]?.slice(0, 2048) }
+    const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap, language: a.language, page: window.location.href.split("#")[0]?.slice(0, 2048) }
     if (staff) body["staff"] = staff
     if (location !== undefined) body["location"] = location
     const post = () => call<Booked>(`${a.origin}/v1/booking/book`, { ...body, token: live.current }, key.current)
@@ -96,14 +94,12 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
       if (wordsOf(live.current) !== asked.words) throw new Fault("svc_invalid_token", 0)
       return await post()
     } catch (e) {
-      if (!(e instanceof Fault) || e.code !== "svc_invalid_token" || trap.current) throw e
+      if (!(e instanceof Fault) || e.code !== "svc_invalid_token" || trap) throw e
       // The step was open too briefly or too long: a token counts from three seconds on.
       await renewToken()
       if (wordsOf(live.current) !== asked.words) {
         // Consents are given anew, to the words of now.
-        const now = (await call<WidgetData>(`${a.origin}/_ui/booking/widget.json`)).services.find((s) => s.id === service.id) ?? asked
-        setAsked(now)
-        setAnswers(Object.fromEntries(Object.entries(answers).filter(([id]) => now.questions.some((q) => q.id === id && q.kind !== "consent"))))
+        setAsked(await askFor(a, service))
         throw new Fault("words_changed", 0)
       }
       await pause(3300)
@@ -113,19 +109,21 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
 
   const submit = async () => {
     if (busy || waiting > 0) return
-    const found = check(questions, answers, t)
     setTrouble(undefined)
-    if (Object.keys(found).length > 0) return refuse(found)
-    setErrors({})
+    const now = own.current
+    if (!asked || !now) return setRound(round + 1)
+    now.clear()
+    const missing = now.check()
+    if (missing.size > 0) return now.point(missing)
     setBusy(true)
     try {
-      const booked = await send()
-      const email = questions.find((e) => e.target === "contact.email")
-      done(booked, email ? String(answers[email.id] ?? "") : "")
+      const booked = await send(asked, now)
+      const email = now.of("contact.email")?.dataset["field"]
+      done(booked, email ? String(now.values()[email] ?? "") : "")
     } catch (e) {
       const fault = asFault(e)
-      const wrong = fault.code === "svc_invalid_param" ? errorsOf(fault.data["details"] ?? {}, questions, t) : undefined
-      if (wrong) refuse(wrong)
+      const wrong = fault.code === "svc_invalid_param" ? now.wrong(fault.data["details"] ?? {}) : undefined
+      if (wrong?.size) now.point(wrong)
       else if (fault.code === "svc_slot_taken") {
         const times = ((fault.data["alternatives"] ?? []) as { starts_at: string }[]).map((x) => x.starts_at)
         setTrouble({ title: t("taken"), text: t(times.length > 0 ? "taken_choose" : "taken_other"), times })
@@ -182,9 +180,13 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
           </div>
         </div>
       )}
-      {Object.keys(errors).length > 1 && <Summary questions={questions} errors={errors} t={t} root={() => form.current} />}
-      <Fields questions={questions} answers={answers} errors={errors} t={t} set={answer} />
-      <Trap set={(v) => (trap.current = v)} />
+      <div class="stack" ref={box} />
+      {!asked && !trouble && (
+        <p class="wait" role="status">
+          <span class="spin" />
+          <span class="sr">{t("busy")}</span>
+        </p>
+      )}
       {terms && <p class="small soft pre">{terms}</p>}
       <div>
         <button type="submit" class="button button--wide" aria-disabled={busy || waiting > 0 || undefined}>

@@ -2,7 +2,8 @@
 // server's; this is the time between the press of the button and the answer.
 
 import { newKey, wordsOf } from "@web/api"
-import { keyOf, why, type Problems } from "@web/problem"
+import { why, type Problems } from "@web/problem"
+import { questions } from "@web/questions"
 import { reader } from "@web/text"
 
 export interface AfterSubmit { type: string; message: string; url: string }
@@ -21,7 +22,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]")!
   const label = button.querySelector<HTMLElement>(".label-text")!
   const problem = form.querySelector<HTMLElement>(".problem")!
-  const summary = form.querySelector<HTMLElement>(".summary")!
+  const asked = questions(form, t)
   const words = label.textContent
   let token = (form.elements.namedItem("token") as HTMLInputElement).value
   let since = performance.now()
@@ -29,80 +30,10 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
   let attempt = { body: "", key: "" }
   form.noValidate = true
 
-  const fields = () => form.querySelectorAll<HTMLElement>("[data-field]")
-  const controls = (field: HTMLElement) => [...field.querySelectorAll<HTMLInputElement>("input, select, textarea")]
-
-  function mark(field: HTMLElement, error: string) {
-    field.classList.toggle("invalid", error !== "")
-    field.querySelector(".error-text")!.textContent = error
-    field.querySelector<HTMLElement>(".error")!.hidden = error === ""
-    for (const c of controls(field)) {
-      if (error) c.setAttribute("aria-invalid", "true")
-      else c.removeAttribute("aria-invalid")
-    }
-  }
-
   function say(words: string) {
     problem.querySelector("p")!.textContent = words
     problem.hidden = words === ""
     if (words) problem.focus()
-  }
-
-  function clear() {
-    problem.hidden = summary.hidden = true
-    fields().forEach((f) => mark(f, ""))
-  }
-
-  // One wrong answer takes focus; more are listed, and the list takes it.
-  function point(wrong: Map<HTMLElement, string>) {
-    const inOrder = [...fields()].filter((f) => wrong.has(f))
-    inOrder.forEach((f) => mark(f, wrong.get(f)!))
-    if (inOrder.length === 1) return controls(inOrder[0]!)[0]?.focus()
-    const list = summary.querySelector("ul")!
-    list.replaceChildren(...inOrder.map((f) => {
-      const link = document.createElement("a")
-      link.href = "#" + (controls(f)[0]?.id ?? "")
-      link.textContent = (f.dataset.caption ?? "").replace(/[^?!.:]$/, "$&:") + " " + wrong.get(f)
-      const item = document.createElement("li")
-      item.append(link)
-      return item
-    }))
-    summary.querySelector("strong")!.textContent = t("fix", { n: inOrder.length })
-    summary.hidden = false
-    summary.focus()
-  }
-
-  // What the browser can tell without asking: what is missing, and addresses that are none.
-  function check() {
-    const wrong = new Map<HTMLElement, string>()
-    for (const f of fields()) {
-      const all = controls(f)
-      const first = all[0]
-      const filled = first?.type === "checkbox" ? all.some((c) => c.checked) : all.some((c) => c.value.trim() !== "")
-      const code = f.dataset.required !== undefined && !filled && !first?.validity.badInput ? "required"
-        : first?.type === "email" && first.validity.typeMismatch ? "email"
-        : first?.validity.badInput ? "date" : ""
-      if (code) wrong.set(f, why({ code }, f.dataset.kind!, t))
-    }
-    return wrong
-  }
-
-  function values() {
-    const out: Record<string, unknown> = {}
-    for (const f of fields()) {
-      const id = f.dataset.field!
-      const all = controls(f)
-      const value = all[0]?.value ?? ""
-      if (f.dataset.kind === "choices") {
-        const picked = all.filter((c) => c.checked).map((c) => c.value)
-        if (picked.length > 0) out[id] = picked
-      } else if (all[0]?.type === "checkbox") {
-        if (all[0].checked) out[id] = true
-      } else if (value.trim() !== "") {
-        out[id] = f.dataset.kind === "number" ? value.replace(/^\s*(-?\d+),(\d+)\s*$/, "$1.$2") : value
-      }
-    }
-    return out
   }
 
   const wait = (seconds: number) => (seconds > 90 ? t("form_minutes", { n: Math.ceil(seconds / 60) }) : t("form_seconds", { n: Math.max(2, seconds) }))
@@ -112,7 +43,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     const trap = (form.elements.namedItem("hp_url") as HTMLInputElement).value
     // The page may stand nowhere on the web, in a file or a frame of its own.
     const page = /^https?:/.test(location.href) ? location.href.split("#")[0] : ""
-    const body = JSON.stringify({ values: values(), token, hp_url: trap, page, language: form.dataset.language })
+    const body = JSON.stringify({ values: asked.values(), token, hp_url: trap, page, language: form.dataset.language })
     // The same words sent twice, because an answer was lost, count once.
     if (attempt.body !== body) attempt = { body, key: newKey() }
     return fetch(`${origin}/v1/forms/${form.dataset.form}/submit`, {
@@ -137,17 +68,12 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     const res = await fetch(`${origin}/_ui/forms/form/${form.dataset.form}?lang=${language}`, { credentials: "omit" })
     if (!res.ok) return false
     const now = new DOMParser().parseFromString((await res.json()).html, "text/html").querySelector("form")!
-    const questions = document.adoptNode(now.querySelector<HTMLElement>(".fields")!)
+    const shown = document.adoptNode(now.querySelector<HTMLElement>(".fields")!)
     // A page has the heading that a form begins with as its own.
-    if (root === document && questions.firstElementChild?.matches(".title")) questions.firstElementChild.remove()
-    const key = (c: HTMLInputElement) => c.name + (c.type === "checkbox" ? " " + c.value : "")
-    const given = new Map<string, HTMLInputElement>()
-    for (const f of fields()) if (f.dataset.kind !== "consent") controls(f).forEach((c) => given.set(key(c), c))
-    form.querySelector(".fields")!.replaceWith(questions)
-    for (const c of [...fields()].flatMap(controls)) {
-      const was = given.get(key(c))
-      if (was) c.type === "checkbox" ? (c.checked = was.checked) : (c.value = was.value)
-    }
+    if (root === document && shown.firstElementChild?.matches(".title")) shown.firstElementChild.remove()
+    const given = asked.given()
+    form.querySelector(".fields")!.replaceWith(shown)
+    asked.fill(given)
     token = (now.elements.namedItem("token") as HTMLInputElement).value
     since = performance.now()
     return true
@@ -169,14 +95,9 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
     if (res.status === 404) return say(t("form_gone"))
     if (res.status === 413) return say(t("form_large"))
     if (refusal.code === "svc_invalid_token") return say(t("form_again"))
-    const wrong = new Map<HTMLElement, string>()
     const problems = refusal.data?.details ?? {}
-    for (const [name, problem] of Object.entries(problems)) {
-      const key = keyOf(name)
-      const f = [...fields()].find((f) => f.dataset.field === key || f.dataset.target === key)
-      if (f) wrong.set(f, why(problem, f.dataset.kind!, t))
-    }
-    if (wrong.size > 0) return point(wrong)
+    const wrong = asked.wrong(problems)
+    if (wrong.size > 0) return asked.point(wrong)
     say(problems.values?.code === "empty" ? why(problems.values, "", t) : t(res.status < 500 ? "form_again" : "form_failed"))
   }
 
@@ -192,9 +113,10 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (sending) return
-    clear()
-    const wrong = check()
-    if (wrong.size > 0) return point(wrong)
+    problem.hidden = true
+    asked.clear()
+    const wrong = asked.check()
+    if (wrong.size > 0) return asked.point(wrong)
     if (preview) return done(preview)
     sending = true
     button.setAttribute("aria-disabled", "true")
@@ -204,18 +126,5 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
       button.removeAttribute("aria-disabled")
       label.textContent = words
     })
-  })
-
-  form.addEventListener("input", (event) => {
-    const field = (event.target as Element).closest<HTMLElement>("[data-field].invalid")
-    if (field) mark(field, "")
-  })
-
-  // An address with a fragment leads nowhere inside a shadow root.
-  summary.addEventListener("click", (event) => {
-    const link = (event.target as Element).closest("a")
-    if (!link) return
-    event.preventDefault()
-    root.getElementById(link.hash.slice(1))?.focus()
   })
 }

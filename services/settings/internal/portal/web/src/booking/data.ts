@@ -2,8 +2,8 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query"
 import { api, take, type Schema } from "@/api/client"
 import { can, start } from "@/kit/start"
-import { once } from "@/kit/once"
-import { locale, number } from "@/kit/text"
+import { prices } from "@/../../../../../../libs/web/src/price"
+import { locale } from "@/kit/text"
 
 export type Appointment = Schema<"Appointment">
 export type Service = Schema<"BookableService">
@@ -43,11 +43,5 @@ export const statusLook: Record<string, string> = { pending: "warn", confirmed: 
 export const allStatuses: Status[] = ["pending", "confirmed", "completed", "no_show", "cancelled", "declined"]
 export const placeKinds: PlaceKind[] = ["in_person", "client", "phone", "online"]
 
-const money = (minimumFractionDigits: number) => once(() => new Intl.NumberFormat(locale, { style: "currency", currency: start.currency, minimumFractionDigits }))
-const [whole, exact] = [money(0), money(2)]
-
-export function priceText(price: string | null): string {
-  const amount = Number(price)
-  if (price === null || price === "") return ""
-  return Number.isFinite(amount) && start.currency ? (Number.isInteger(amount) ? whole : exact)().format(amount) : number(amount)
-}
+const money = prices(locale, start.currency)
+export const priceText = (price: string | null): string => (price ? money(price) : "")
