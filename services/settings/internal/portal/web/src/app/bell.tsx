@@ -21,7 +21,7 @@ const kinds = [
 const sum = (n: Schema<"News"> | undefined) => (n ? n.requests + n.appointments + n.submissions : 0)
 
 /** Who opens it has looked: from then on everything counts from zero. */
-export function Bell() {
+export default function Bell() {
   const news = useNews()
   const queries = useQueryClient()
   const id = useId()

@@ -1,7 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { ChevronsUpDown, Menu, Search } from "lucide-react"
 import { lazy, Suspense, useEffect, useRef, useState } from "react"
-import { Bell, NavCount } from "./bell"
 import { useKeys } from "@/kit/keys"
 import { late } from "@/kit/late"
 import { initials } from "@/kit/head"
@@ -14,6 +13,9 @@ import { t, tOr } from "@/kit/text"
 const Palette = late(() => import("./palette"))
 const SignIn = lazy(() => import("./sign-in"))
 const KeyHelp = lazy(() => import("./key-help"))
+// What counts the news needs more of the library of queries than the frame does.
+const Bell = lazy(() => import("./bell"))
+const NavCount = lazy(() => import("./bell").then((m) => ({ default: m.NavCount })))
 const Toasts = late(() => import("@/kit/toast").then((m) => ({ default: m.Toasts })))
 const PersonMenu = late(() => import("./person-menu"))
 
@@ -53,7 +55,7 @@ export function Shell() {
       <header className="bar">
         <button className="icon-button bar-menu" aria-label={t("nav.menu")} aria-expanded={menu} aria-controls="nav" onClick={() => (setOpened(true), setMenu(!menu))}><Menu aria-hidden /></button>
         <span className="bar-name">{start.business}</span>
-        {!wide && <Bell />}
+        {!wide && <Suspense fallback={<span className="icon-button bell" />}><Bell /></Suspense>}
         <button className="icon-button" aria-label={t("palette.open")} onClick={() => setOpen("palette")}><Search aria-hidden /></button>
       </header>
       {menu && <div className="nav-shade" onClick={() => setMenu(false)} />}
@@ -62,7 +64,7 @@ export function Shell() {
           <>
             <div className="nav-head">
               {start.logo ? <img className="nav-logo" src={start.logo} alt={start.business} /> : <><span className="nav-mark" aria-hidden>{start.business.slice(0, 1)}</span><span className="nav-name">{start.business}</span></>}
-              {wide && <Bell />}
+              {wide && <Suspense fallback={<span className="icon-button bell" />}><Bell /></Suspense>}
             </div>
             <button className="nav-search" onClick={() => (setMenu(false), setOpen("palette"))}>
               <Search aria-hidden />
@@ -78,7 +80,7 @@ export function Shell() {
                     <ul>
                       {shown.map(({ to, label, icon: Icon, counts }) => (
                         <li key={to}>
-                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span>{counts && <NavCount of={counts} />}</Link>
+                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span>{counts && <Suspense><NavCount of={counts} /></Suspense>}</Link>
                         </li>
                       ))}
                     </ul>
