@@ -71,10 +71,14 @@ type seen struct {
 	SeenAt time.Time `json:"seen_at" doc:"When the caller looked: now."`
 }
 
-// seeNews notes that the caller has looked at what is new.
+// seeNews notes that the caller has looked at what is new. The caller saw nothing of a transaction that still writes appointments or submissions, and what
+// that stores has arrived after it began: the look counts from the oldest of them.
 func (r *Room) seeNews(ctx context.Context, tx *db.Tx, _ op.None) (seen, error) {
 	var at time.Time
-	err := tx.QueryRow(ctx, `insert into news_seen (user_id, seen_at) values ($1, clock_timestamp()) on conflict (user_id) do update set seen_at = excluded.seen_at
-		returning seen_at`, tx.Who.UserID).Scan(&at)
+	err := tx.QueryRow(ctx, `insert into news_seen (user_id, seen_at)
+		select $1, least(now(), min(a.xact_start)) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+			where l.mode = 'RowExclusiveLock' and l.relation in ('appointment'::regclass, 'submission'::regclass)
+				and l.database = (select oid from pg_database where datname = current_database())
+		on conflict (user_id) do update set seen_at = excluded.seen_at returning seen_at`, tx.Who.UserID).Scan(&at)
 	return seen{at.UTC().Truncate(time.Second)}, err
 }

@@ -1,10 +1,12 @@
 package overview_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
@@ -63,4 +65,30 @@ func TestNewsIsWhatOthersMadeSinceOneLooked(t *testing.T) {
 	s.Travel(31 * 24 * time.Hour)
 	is(own, "", 0, 0, 0)
 	own.Get("/me/news?since=yesterday").Fails(400, "svc_invalid_param")
+}
+
+func TestWhatATransactionStoresThatIsOpenWhileOneLooksIsNews(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	admin := s.As("svc_admin")
+	store := func(in pgx.Tx) {
+		_, err := in.Exec(t.Context(), `insert into submission (id, version, form_id, form_name, status, created_at, people, arrived_at)
+			values ($1, 1, 3, 'Ask', 'received', now(), '{}', clock_timestamp())`, uuid.New())
+		require.NoError(t, err)
+	}
+	begin := func() pgx.Tx {
+		tx, err := s.Kit.DB.Pool.Begin(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+		return tx
+	}
+	before := begin()
+	store(before)
+	require.NoError(t, before.Commit(t.Context()))
+	open := begin()
+	store(open)
+	admin.Post("/me/news/seen", nil).Is(200)
+	require.EqualValues(t, 0, admin.Get("/me/news").Is(200).Field("submissions"))
+	require.NoError(t, open.Commit(t.Context()))
+	require.EqualValues(t, 1, admin.Get("/me/news").Is(200).Field("submissions"))
 }
