@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/descope/virtualwebauthn"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
 
@@ -301,21 +304,17 @@ func TestAServiceIsUpgradedUnderLoad(t *testing.T) {
 	}
 }
 
-// The last test, because the launcher's processes have other keys than the data afterwards.
+// The last test, because the launcher's processes have other keys than the data afterwards. The installation has one key for all, as the first
+// versions had it, and none that is shared.
 func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 	sys.Healthy(t)
-	d := sys.SetUp(t)
-	booked(t, d, 0)
-	processes, before := append([]string{proto.Gateway, "booking-2"}, system.Services...), map[string][]string{}
+	processes, launched, before := append([]string{proto.Gateway, "booking-2"}, system.Services...), map[string][]string{}, map[string][]string{}
 	for _, p := range processes {
-		before[p] = of(t, p)
+		launched[p] = of(t, p)
 	}
-	shared, old := value(t, before["settings"], "SVC_SHARED_KEY"), value(t, before["settings"], "SVC_PUBLIC_KEYS")
-	printed := strings.Split(system.Shell(t, system.Elsewhere(t), system.Commands(t, "New keys", 1), "SVC_SHARED_KEY="+shared, "SVC_PUBLIC_KEYS="+old), "\n")
-	require.Equal(t, shared, value(t, printed, "SVC_SHARED_KEY"))
-	both := value(t, printed, "SVC_PUBLIC_KEYS")
-	fresh, ok := strings.CutSuffix(both, ","+old)
-	require.True(t, ok, "the new public keys stand in front of the old ones")
+	// The data have hashes already: the one key is the one that they were made with.
+	one, signed := value(t, launched["settings"], "SVC_SHARED_KEY"), value(t, launched["settings"], "SVC_PUBLIC_KEYS")
+	old := strings.Join(trust.RingOf(system.Services, func(string) []string { return []string{one} }).Strings(), ",") + "," + signed
 
 	begin, stop := map[string]func(string, ...string) func(){}, map[string]func(){}
 	// everywhere starts all processes anew, one after the other.
@@ -330,31 +329,120 @@ func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 			stop[p] = begin[p]("", env(p)...)
 		}
 	}
-	everywhere(func(string) []string { return []string{"SVC_PUBLIC_KEYS=" + old + "," + fresh} })
-	booked(t, d, 2)
-	with := func(process, public string, keepsOld bool) []string {
+	everywhere(func(p string) []string {
+		env := []string{"SVC_PUBLIC_KEYS=" + old}
+		if p != proto.Gateway {
+			env = append(env, "SVC_MASTER_KEY="+one, "SVC_SHARED_KEY=", "SVC_OLD_KEYS=")
+		}
+		before[p] = append(launched[p], env...)
+		return env
+	})
+	d := sys.SetUp(t)
+	booked(t, d, 0)
+	people := begun(t, d, value(t, launched["settings"], "SVC_PUBLIC_URL"))
+	people.remain(t, d)
+
+	printed := strings.Split(system.Shell(t, system.Elsewhere(t), system.Commands(t, "New keys", 1), "SVC_MASTER_KEY="+one, "SVC_PUBLIC_KEYS="+old), "\n")
+	require.Equal(t, one, value(t, printed, "SVC_SHARED_KEY"))
+	both := value(t, printed, "SVC_PUBLIC_KEYS")
+	fresh, ok := strings.CutSuffix(both, ","+old)
+	require.True(t, ok, "the new public keys stand in front of the old ones")
+	with := func(process, public string, keys ...string) []string {
 		env := []string{"SVC_PUBLIC_KEYS=" + public}
 		if process == proto.Gateway {
 			return env
 		}
-		service, _, _ := strings.Cut(process, "-")
-		env = append(env, "SVC_MASTER_KEY="+value(t, printed, strings.ToUpper(service)+"_KEY"))
-		if keepsOld {
-			env = append(env, "SVC_OLD_KEYS="+value(t, before[process], "SVC_MASTER_KEY"))
-		}
-		return env
+		return append(append(env, "SVC_SHARED_KEY="+one), keys...)
 	}
-	everywhere(func(p string) []string { return with(p, both, true) })
+	everywhere(func(p string) []string { return with(p, old+","+fresh, "SVC_MASTER_KEY="+one, "SVC_OLD_KEYS=") })
+	booked(t, d, 2)
+	master := func(process string) string {
+		service, _, _ := strings.Cut(process, "-")
+		return "SVC_MASTER_KEY=" + value(t, printed, strings.ToUpper(service)+"_KEY")
+	}
+	changed := func(p string) []string {
+		if p == proto.Gateway {
+			return with(p, both)
+		}
+		return with(p, both, master(p), "SVC_OLD_KEYS="+one)
+	}
+	everywhere(changed)
 	booked(t, d, 4)
 	for command := range strings.Lines(system.Commands(t, "New keys", 2)) {
 		service, _, _ := strings.Cut(command, " ")
-		said := system.Shell(t, t.TempDir(), command, append(before[service], with(service, both, true)...)...)
+		said := system.Shell(t, t.TempDir(), command, append(before[service], changed(service)...)...)
 		require.Contains(t, said, service+": ", "it prints what it did")
 		require.NotRegexp(t, ` [1-9][0-9]* remain`, said)
 	}
 
 	// The old keys, private and public, are gone for good.
-	everywhere(func(p string) []string { return with(p, fresh, false) })
+	everywhere(func(p string) []string {
+		if p == proto.Gateway {
+			return with(p, fresh)
+		}
+		return with(p, fresh, master(p), "SVC_OLD_KEYS=")
+	})
 	booked(t, d, 6)
-	sys.SignIn(t).Get(t, "/me").Is(200)
+	people.remain(t, d)
+}
+
+// stored are people whom only hashes under the shared key find.
+type stored struct {
+	unsubscribed string
+	passkey      virtualwebauthn.Credential
+	device       virtualwebauthn.Authenticator
+	site         virtualwebauthn.RelyingParty
+}
+
+// begun has somebody unsubscribe and be erased, and the administrator make a passkey.
+func begun(t *testing.T, d system.Desk, address string) *stored {
+	t.Helper()
+	public, err := url.Parse(address)
+	require.NoError(t, err)
+	s := &stored{unsubscribed: system.Address("unsubscribed"), device: virtualwebauthn.NewAuthenticator(), passkey: virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+		site: virtualwebauthn.RelyingParty{ID: public.Hostname(), Name: public.Hostname(), Origin: public.Scheme + "://" + public.Host}}
+	id := d.Admin.Post(t, "/contacts", map[string]any{"email": s.unsubscribed}).Is(201).Text("id")
+	d.Admin.Post(t, "/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
+	d.Admin.Post(t, "/privacy/erase", map[string]any{"email": s.unsubscribed}).Is(200)
+
+	person := sys.SignIn(t)
+	system.Eventually(t, func() bool { return person.Get(t, "/auth/session").Status == http.StatusOK }, "the session does not arrive")
+	challenge := person.Post(t, "/auth/passkeys/options", nil).Is(200)
+	options, err := virtualwebauthn.ParseAttestationOptions(optionsOf(t, challenge))
+	require.NoError(t, err)
+	s.device.Options.UserHandle = []byte(options.UserID)
+	s.device.AddCredential(s.passkey)
+	answer := answerTo(t, challenge, virtualwebauthn.CreateAttestationResponse(s.site, s.device, s.passkey, *options))
+	answer["name"] = "Phone"
+	person.Post(t, "/auth/passkeys", answer).Is(201)
+	return s
+}
+
+// remain requires that the address is known as unsubscribed once more, and that the passkey signs in.
+func (s *stored) remain(t *testing.T, d system.Desk) {
+	t.Helper()
+	again := d.Admin.Post(t, "/contacts", map[string]any{"email": s.unsubscribed}).Is(201)
+	require.Equal(t, "unsubscribed", again.Text("marketing"))
+	require.EqualValues(t, 1, d.Admin.Post(t, "/privacy/erase", map[string]any{"email": s.unsubscribed}).Is(200).Field("erased"))
+
+	challenge := sys.Visitor().Post(t, "/auth/login/options", nil).Is(200)
+	options, err := virtualwebauthn.ParseAssertionOptions(optionsOf(t, challenge))
+	require.NoError(t, err)
+	s.passkey.Counter++
+	sys.Visitor().Post(t, "/auth/login/passkey", answerTo(t, challenge, virtualwebauthn.CreateAssertionResponse(s.site, s.device, s.passkey, *options))).Is(200)
+}
+
+// optionsOf are the options of a challenge as a browser gives them to a device.
+func optionsOf(t *testing.T, challenge *system.Answer) string {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"publicKey": challenge.Field("public_key")})
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func answerTo(t *testing.T, challenge *system.Answer, credential string) map[string]any {
+	t.Helper()
+	var c map[string]any
+	require.NoError(t, json.Unmarshal([]byte(credential), &c))
+	return map[string]any{"state": challenge.Text("state"), "credential": c}
 }
