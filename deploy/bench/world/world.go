@@ -188,6 +188,7 @@ func (w *World) publishPeople(ctx context.Context, people int) error {
 	}
 	var batch []db.Message
 	for key, m := range records {
+		m.Version = 1
 		value, err := protobuf.Marshal(m)
 		if err != nil {
 			return err
