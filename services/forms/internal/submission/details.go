@@ -62,7 +62,7 @@ func (r *Room) readRecorded(ctx context.Context, tx *db.Tx, c *proto.RecordSubmi
 	if err != nil {
 		return entry{}, err
 	}
-	from := source{id: id, language: c.GetClient().GetLanguage(), contact: optionalID(c.GetContactId()), appointment: optionalID(c.GetAppointmentId())}
+	from := origin{id: id, language: c.GetClient().GetLanguage(), contact: optionalID(c.GetContactId()), appointment: optionalID(c.GetAppointmentId())}
 	if page := strings.TrimSpace(c.GetPage()); form.Page(page).IsZero() {
 		from.page = page
 	}

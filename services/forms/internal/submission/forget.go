@@ -46,8 +46,8 @@ func forgetContacts(ctx context.Context, tx *db.Tx, ids []uuid.UUID) ([]uuid.UUI
 	return sent, nil
 }
 
-// mentioning is a submission that may name a person who is erased.
-type mentioning struct {
+// personalRow is a submission that may name a person who is erased.
+type personalRow struct {
 	ID      uuid.UUID  `db:"id"`
 	Contact *uuid.UUID `db:"contact_id"`
 	Status  string     `db:"status"`
@@ -63,7 +63,7 @@ type mentioning struct {
 const selectMentioning = `select id, contact_id, status, result, values, answers, page, email, held, coalesce(spam_reason, '') as spam_reason from submission `
 
 // sentBy reports whether the person sent it: it has their address, or names them and says nothing of another sender.
-func (m mentioning) sentBy(p *erasure.Person) bool {
+func (m personalRow) sentBy(p *erasure.Person) bool {
 	if m.Contact != nil {
 		return false
 	}
@@ -85,7 +85,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 	if err != nil {
 		return nil, err
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[mentioning])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[personalRow])
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 }
 
 // strike takes the person's addresses out of what somebody else sent, and publishes it again if it was published before.
-func (m mentioning) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
+func (m personalRow) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
 	values, inValues := p.StrikeFromJSON(m.Values)
 	answers, inAnswers := p.StrikeFromJSON(m.Answers)
 	page, inPage := p.StrikeFrom(m.Page)

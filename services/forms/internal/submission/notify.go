@@ -17,9 +17,7 @@ import (
 // notify mails the answers to each of these addresses. An address that no mail can be sent to is left out and logged.
 func (r *Room) notify(ctx context.Context, tx *db.Tx, f definition.Published, lines []form.Line, emails []string) error {
 	for _, to := range emails {
-		content := r.notification(f.Name, lines)
-		content.To = mail.Person{Address: address.Key(to)}
-		m, err := mail.Render(content)
+		m, err := mail.Render(r.forms.Notification(address.Key(to), f.Name, lines))
 		if errors.Is(err, mail.ErrContent) {
 			slog.WarnContext(ctx, "notification is not sent", "form", f.ID, "error", err)
 			continue
@@ -57,24 +55,4 @@ func (r *Room) notifyOwner(ctx context.Context, tx *db.Tx, formID int64, sub sub
 	}
 	return tx.Tell(ctx, "submission/"+sub.ID.String(), &proto.Notice{App: r.Service, Submission: sent,
 		To: []*proto.Notice_Addressee{{UserId: *owner, Kind: "team_submission", How: "submitted"}}})
-}
-
-// notification is the mail about a submission, without its addressee. All of it is text for libs/mail, which lets nothing in
-// it become a header or markup.
-func (r *Room) notification(name string, lines []form.Line) mail.Content {
-	c := mail.Content{
-		Kind: proto.KindFormSubmitted, Business: r.Site.Business(), Subject: "New submission: " + name,
-		ReplyTo: form.ReplyTo(lines), Paragraphs: []string{"Somebody has sent in the form “" + name + "”."},
-		Footer: []string{"You get this mail because the form notifies this address."},
-	}
-	for _, l := range lines {
-		switch {
-		case l.Text == "":
-		case l.Kind == form.KindLongText:
-			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
-		default:
-			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
-		}
-	}
-	return c
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
+	"frontdesk/libs/auth"
 	"frontdesk/proto"
 )
 
@@ -60,6 +61,36 @@ func TestWhoIsToldOfASubmission(t *testing.T) {
 		}
 		require.Contains(t, mail.GetHtml(), "&lt;script&gt;")
 	})
+	for country, words := range map[string][]string{
+		"GB": {"en", "New submission: ", "Somebody has sent in the form", "because the form notifies this address"},
+		"BE": {"nl", "Nieuwe inzending: ", "Iemand heeft het formulier", "omdat het formulier dit adres verwittigt"},
+		"FR": {"fr", "Nouvel envoi: ", "Quelqu’un a envoyé le formulaire", "parce que le formulaire prévient cette adresse"},
+		"DE": {"de", "Neue Einsendung: ", "Jemand hat das Formular", "weil das Formular diese Adresse benachrichtigt"},
+	} {
+		for _, chosen := range []string{"fr", ""} {
+			t.Run("an address is mailed in the language of the business, a member in their own: "+country+chosen, func(t *testing.T) {
+				d := d.again(t)
+				d.SetSite("general", m{"country": country})
+				form := d.publish(field("email", "contact.email"))
+				d.AsSession("site_admin").Patch("/forms/"+form, m{"definition": m{"elements": []any{field("email", "contact.email")},
+					"notify": m{"emails": []string{"team@example.com", "Member@example.com"}}}}).Is(200)
+				d.Kit.Identity.Table.Put(auth.UserKey("77"), &proto.Identity{Record: &proto.Identity_User{User: &proto.User{Id: 77, Email: "member@example.com", Language: chosen}}})
+				d.send(form, m{"email": "ann@example.com"}).Is(200)
+				mails := d.mails()
+				require.Len(t, mails, 2)
+				for _, mail := range mails {
+					if mail.GetTo() == "member@example.com" && chosen != "" {
+						require.Contains(t, mail.GetSubject(), "Nouvel envoi: ")
+						continue
+					}
+					require.Contains(t, mail.GetHtml(), `lang="`+words[0]+`"`)
+					require.Contains(t, mail.GetSubject(), words[1])
+					require.Contains(t, mail.GetText(), words[2])
+					require.Contains(t, mail.GetText(), words[3])
+				}
+			})
+		}
+	}
 	t.Run("the owner of the contact is told once", func(t *testing.T) {
 		d := d.again(t)
 		owner := d.As("svc_admin")

@@ -20,7 +20,7 @@ import (
 	"frontdesk/services/forms/internal/definition"
 )
 
-type sentForm struct {
+type submitInput struct {
 	ID     int64          `json:"id" minimum:"1"`
 	Values definition.Raw `json:"values" required:"true" doc:"Answers by element id or target."`
 	Token  string         `json:"token" maxLength:"200" doc:"The time token that came with the form."`
@@ -30,33 +30,33 @@ type sentForm struct {
 	Language string `json:"language" enum:"en,nl,fr,de" doc:"Language of the page, and so of what the visitor is mailed; that of the business's country when left out."`
 }
 
-// sent is what the visitor gets for a submission.
-type sent struct {
+// thanks is what the visitor gets for a submission.
+type thanks struct {
 	AfterSubmit definition.AfterSubmit `json:"after_submit"`
 }
 
 // submit stores what a visitor sends.
-func (r *Room) submit(ctx context.Context, tx *db.Tx, in sentForm) (sent, error) {
+func (r *Room) submit(ctx context.Context, tx *db.Tx, in submitInput) (thanks, error) {
 	f, err := r.forms.ForVisitor(ctx, tx, in.ID)
 	if err != nil {
-		return sent{}, err
+		return thanks{}, err
 	}
-	e, err := r.readSent(f, in)
+	e, err := r.readSubmit(f, in)
 	if err != nil {
-		return sent{}, err
+		return thanks{}, err
 	}
 	tx.Who.Label = cmp.Or(e.visitor, "Visitor")
 	if e.status() == statusSpam || e.result() == resultPending {
 		tx.Defer(insert, e.row(tx)) // nothing reads it before the commit
 	} else if _, err := tx.Exec(ctx, insert, e.row(tx)); err != nil {
-		return sent{}, fmt.Errorf("insert submission: %w", err)
+		return thanks{}, fmt.Errorf("insert submission: %w", err)
 	}
-	return sent{f.Definition.AfterSubmit}, r.followUp(ctx, tx, e)
+	return thanks{f.Definition.AfterSubmit}, r.followUp(ctx, tx, e)
 }
 
-// readSent checks what a visitor sent, in this order: honeypot and token (400 svc_invalid_token), values and page (400
+// readSubmit checks what a visitor sent, in this order: honeypot and token (400 svc_invalid_token), values and page (400
 // svc_invalid_param).
-func (r *Room) readSent(f definition.Published, in sentForm) (entry, error) {
+func (r *Room) readSubmit(f definition.Published, in submitInput) (entry, error) {
 	if in.HpURL != "" {
 		return entry{}, fault.InvalidToken("The form could not be accepted. Load it again.")
 	}
@@ -78,13 +78,13 @@ func (r *Room) readSent(f definition.Published, in sentForm) (entry, error) {
 	if wrong := form.Page(page); !wrong.IsZero() {
 		return entry{}, fault.Invalid("page", wrong)
 	}
-	e := r.newEntry(f, source{id: db.NewID(), page: page, values: values, language: in.Language}, answers)
+	e := r.newEntry(f, origin{id: db.NewID(), page: page, values: values, language: in.Language}, answers)
 	e.spam = definition.Spam(answers)
 	return e, nil
 }
 
-// source is where a submission comes from.
-type source struct {
+// origin is where a submission comes from.
+type origin struct {
 	id     uuid.UUID
 	page   string
 	values map[string]any
@@ -96,7 +96,7 @@ type source struct {
 
 // entry is a submission as it will be stored.
 type entry struct {
-	source
+	origin
 	form  definition.Published
 	lines []form.Line
 	// visitor is how the person is called, email the address by which their spam is found. Both can be empty.
@@ -107,9 +107,9 @@ type entry struct {
 	spam, problem string
 }
 
-func (r *Room) newEntry(f definition.Published, from source, a form.Answers) entry {
+func (r *Room) newEntry(f definition.Published, from origin, a form.Answers) entry {
 	c := a.Contact
-	return entry{source: from, form: f, lines: a.Lines, visitor: definition.NameOf(c.FirstName, c.LastName, c.Email, c.Phone), email: address.Key(c.Email),
+	return entry{origin: from, form: f, lines: a.Lines, visitor: definition.NameOf(c.FirstName, c.LastName, c.Email, c.Phone), email: address.Key(c.Email),
 		command: r.ensureContact(f, from, a)}
 }
 
@@ -190,7 +190,7 @@ func commandKey(c *proto.EnsureContact) string {
 }
 
 // ensureContact is the command for the contact that the answers describe; nil when they describe none.
-func (r *Room) ensureContact(f definition.Published, from source, a form.Answers) *proto.EnsureContact {
+func (r *Room) ensureContact(f definition.Published, from origin, a form.Answers) *proto.EnsureContact {
 	c, to := a.Contact, f.Definition.NewContacts
 	if c == (form.Contact{}) || c.Email == "" && !to.Create {
 		return nil

@@ -90,7 +90,7 @@ func (r *Room) readSpam(ctx context.Context, tx *db.Tx, sub submission) (entry, 
 	if err != nil {
 		return entry{}, err
 	}
-	e := entry{source: source{id: sub.ID, page: sub.Page}, form: f}
+	e := entry{origin: origin{id: sub.ID, page: sub.Page}, form: f}
 	var held []byte
 	if err := tx.QueryRow(ctx, `select held, answers from submission where id = $1`, sub.ID).Scan(&held, &e.lines); err != nil {
 		return e, err

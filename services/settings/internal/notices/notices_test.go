@@ -277,6 +277,7 @@ func TestPeopleChooseWhatTheyAreMailed(t *testing.T) {
 		first := a.Header.Get("ETag")
 		now := me.With("If-Match", first).Patch("/me/notifications", object{"kinds": object{"team_moved": "off", "team_booked": "digest"}, "digest_at": "18:05", "language": "nl"}).Is(200)
 		require.Equal(t, []any{"off", "digest", "mail", "18:05", "nl"}, []any{now.Field("kinds.team_moved"), now.Field("kinds.team_booked"), now.Field("kinds.team_request"), now.Field("digest_at"), now.Field("language")})
+		d.Eventually(func() bool { u, _ := d.Kit.Identity.User(me.UserID); return u.GetLanguage() == "nl" }) // other services mail the person too
 		me.With("If-Match", first).Patch("/me/notifications", object{"digest_at": "08:00"}).Is(412)
 		require.Nil(t, me.Patch("/me/notifications", object{"language": nil}).Is(200).Field("language"))
 		for _, wrong := range []object{{"digest_at": "24:00"}, {"digest_at": "7:30"}, {"kinds": object{"team_booked": "sms"}}, {"kinds": object{"unknown": "off"}}, {"language": "es"}, {"digest_at": nil}} {

@@ -105,7 +105,8 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 	if in.DigestAt.Given() && !clock.MatchString(in.DigestAt.V) {
 		return notifications{}, fault.Invalid("digest_at", fault.NewProblem("clock", "must be a time of day such as 07:30"))
 	}
-	if _, err := people.ByID(ctx, tx, tx.Who.UserID); err != nil {
+	person, err := people.Lock(ctx, tx, tx.Who.UserID)
+	if err != nil {
 		return notifications{}, err
 	}
 	if _, err := tx.Exec(ctx, `insert into notification (person_id, kinds, digest_at, version) values ($1, $2, $3, 0) on conflict do nothing`,
@@ -138,6 +139,11 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 		tx.Who.UserID, n.Kinds, n.DigestAt, n.Language, asked).Scan(&n.version)
 	if err != nil {
 		return n, err
+	}
+	if _, other := diff["language"]; other {
+		if err := people.Republish(ctx, tx, person); err != nil {
+			return n, err
+		}
 	}
 	_, err = tx.Exec(ctx, `delete from notice n using notification s where s.person_id = n.person_id and s.person_id = $1 and s.kinds->>n.kind = 'off'`, tx.Who.UserID)
 	return n, err

@@ -24,12 +24,15 @@ type Person struct {
 	Roles     []string
 	TwoFactor bool
 	// Invited is a user who has not chosen a password yet.
-	Invited   bool
+	Invited bool
+	// Language of the mails about the team's work; nil for that of the business's country.
+	Language  *string
 	Version   int64
 	UpdatedAt time.Time
 }
 
-const columns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited, version, updated_at`
+const columns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited,
+	(select language from notification where person_id = person.id) as language, version, updated_at`
 
 // ByID reads a user; 404 for an unknown id.
 func ByID(ctx context.Context, tx *db.Tx, userID int64) (Person, error) {
@@ -115,6 +118,15 @@ func SetRoles(ctx context.Context, tx *db.Tx, p Person, names []string) (Person,
 	return p, Publish(tx, p)
 }
 
+// Republish publishes a locked user again, of whom something has changed that the rooms above keep.
+func Republish(ctx context.Context, tx *db.Tx, p Person) error {
+	p, err := onePerson(ctx, tx, `update person set version = version + 1 where id = $1 returning `+columns, p.ID)
+	if err != nil {
+		return err
+	}
+	return Publish(tx, p)
+}
+
 // Delete deletes the locked user. Whatever else is theirs has ended before.
 func Delete(ctx context.Context, tx *db.Tx, p Person) error {
 	if _, err := tx.Exec(ctx, `delete from person where id = $1`, p.ID); err != nil {
@@ -126,9 +138,13 @@ func Delete(ctx context.Context, tx *db.Tx, p Person) error {
 
 // Publish publishes a user as they are.
 func Publish(tx *db.Tx, p Person) error {
+	var language string
+	if p.Language != nil {
+		language = *p.Language
+	}
 	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(row.Key(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
-			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited}}})
+			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited, Language: language}}})
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {

@@ -1,0 +1,55 @@
+package form
+
+import (
+	"cmp"
+	files "embed"
+
+	"frontdesk/libs/address"
+	"frontdesk/libs/form"
+	"frontdesk/libs/lang"
+	"frontdesk/libs/mail"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
+)
+
+//go:embed text/*.json
+var texts files.FS
+
+// readers gives the texts of mails in a language.
+var readers = web.Readers(texts)
+
+// reader gives the texts of a mail to an address, in the language that the member of the team has chosen whose address it is, else in that of
+// the business's country.
+func (r *Room) reader(to string) *web.Reader {
+	var general struct {
+		Country string `json:"country"`
+	}
+	r.Site.Read("general", &general)
+	language := lang.OfCountry(general.Country)
+	for _, u := range r.Identity.Users() {
+		if address.Key(u.GetEmail()) == address.Key(to) {
+			language = cmp.Or(u.GetLanguage(), language)
+		}
+	}
+	return readers(language, general.Country, r.Config.Zone)
+}
+
+// Notification is the mail about a submission to an address that the form notifies. All of it is text for libs/mail, which lets nothing in it
+// become a header or markup.
+func (r *Room) Notification(to, name string, lines []form.Line) mail.Content {
+	t := r.reader(to)
+	c := mail.Content{
+		Kind: proto.KindFormSubmitted, To: mail.Person{Address: to}, Language: t.Language, Business: r.Site.Business(), Subject: t.T("submitted_subject") + ": " + name,
+		ReplyTo: form.ReplyTo(lines), Paragraphs: []string{t.T("submitted_text", "form", name)}, Footer: []string{t.T("submitted_why")},
+	}
+	for _, l := range lines {
+		switch {
+		case l.Text == "":
+		case l.Kind == form.KindLongText:
+			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
+		default:
+			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
+		}
+	}
+	return c
+}
