@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -250,12 +251,7 @@ func Audit(ctx context.Context, tx *db.Tx, action, recordType, recordID string) 
 	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"})
 }
 
-func (e *Entry) action() string {
-	if name := e.ability(); name != "" {
-		return name
-	}
-	return e.ID
-}
+func (e *Entry) action() string { return cmp.Or(e.Action, e.ability(), e.ID) }
 
 func (e *Entry) pathID(r *request) string {
 	i := slices.IndexFunc(e.In, func(f *Field) bool { return f.InPath })

@@ -36,6 +36,8 @@ type Op struct {
 	// Record is the kind of record in the audit log. Its id is the path's, else the answer's; a "user" without either is the
 	// one who acts.
 	Record string
+	// Action is the name in the audit log; empty means that of the ability, else ID. Operations that save parts of one record share one.
+	Action string
 	// Reads marks a POST that changes nothing: it runs in a read-only transaction. A GET reads.
 	Reads bool
 	// Audited marks a read that is recorded in the audit log, as exports are.

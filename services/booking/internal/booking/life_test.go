@@ -272,7 +272,7 @@ func TestTheAuditLogShowsOldAndNewWorkingHoursAndNames(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)
 	o.staff.Put(fmt.Sprintf("/staff/%d/hours", o.staff.UserID), object{"hours": object{"1": [][]string{{"10:00", "12:00"}}}}).Is(200)
-	require.Contains(t, strings.Join(o.Changes("update-staff-hours"), " "), `"hours.1":{"old":[["09:00","17:00"]],"new":[["10:00","12:00"]]}`)
+	require.Contains(t, strings.Join(o.Changes("update-staff"), " "), `"hours.1":{"old":[["09:00","17:00"]],"new":[["10:00","12:00"]]}`)
 	o.staff.Patch(fmt.Sprintf("/staff/%d", o.staff.UserID), object{"name": "Doctor An"}).Is(200)
-	require.Contains(t, o.Changes("update-staff")[0], `"new":"Doctor An"`)
+	require.Contains(t, strings.Join(o.Changes("update-staff"), " "), `"new":"Doctor An"`)
 }
