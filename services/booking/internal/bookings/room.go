@@ -10,7 +10,6 @@ import (
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/clients"
 	"frontdesk/services/booking/internal/life"
-	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/times"
 )
@@ -21,20 +20,19 @@ type Room struct {
 	clients      *clients.Room
 	services     *services.Room
 	appointments *appointments.Room
-	mails        *mails.Room
 	life         *life.Room
 	times        *times.Room
 }
 
-func New(k *app.Kit, clients *clients.Room, services *services.Room, appointments *appointments.Room, mails *mails.Room, life *life.Room, times *times.Room) *Room {
-	return &Room{k, clients, services, appointments, mails, life, times}
+func New(k *app.Kit, clients *clients.Room, services *services.Room, appointments *appointments.Room, life *life.Room, times *times.Room) *Room {
+	return &Room{k, clients, services, appointments, life, times}
 }
 
 // When operations are refused, see op.Fails.
 const (
 	failTimeToken  = "The time token is too young or too old, is of other words than the form has now, or the field hp_url is filled in. Ask for free times again."
 	failLink       = "The link is not one of ours."
-	failExpired    = "The link was used, replaced or is too old."
+	failExpired    = "The link was used, replaced or is too old, or the appointment is gone by now."
 	failChangesOff = "Clients cannot change appointments online."
 	failTooLate    = "It is too short before the start."
 )
@@ -53,13 +51,13 @@ func (r *Room) ByVisitors(set *op.Set) {
 			"svc_conflict max_open_bookings": "The address has as many coming bookings as the settings allow."}}, r.bookPublicly)
 	op.Add(set, op.Op{ID: "open-managed-appointment", Route: "POST /booking/manage", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Reads: true,
 		Limits: manageLimits, LimitKey: "manage", Doc: "Show the appointment behind a link from a mail.",
-		Fails: op.Fails{"svc_invalid_token": failLink, "svc_token_expired": failExpired, "svc_not_found": "The appointment is gone by now."}}, r.manage)
+		Fails: op.Fails{"svc_invalid_token": failLink, "svc_token_expired": failExpired}}, r.manage)
 	op.Add(set, op.Op{ID: "list-managed-slots", Route: "POST /booking/manage/slots", Perm: op.Public, App: r.Service, Channel: db.ChannelBooking, Reads: true,
 		Limits: times.SlotLimits, LimitKey: times.SlotLimit, Doc: "List the times to which the appointment behind a link from a mail can be moved.",
 		Fails: op.Fails{
 			"svc_invalid_token":        failLink,
 			"svc_token_expired":        failExpired,
-			"svc_not_found":            "The appointment is gone by now, or there is no such person.",
+			"svc_not_found":            "There is no such person.",
 			"svc_invalid_status":       appointments.FailStatus,
 			"svc_conflict changes_off": failChangesOff,
 			"svc_conflict too_late":    failTooLate,
@@ -69,7 +67,6 @@ func (r *Room) ByVisitors(set *op.Set) {
 		Fails: op.Fails{
 			"svc_invalid_token":        failLink,
 			"svc_token_expired":        failExpired,
-			"svc_not_found":            "The appointment is gone by now.",
 			"svc_invalid_status":       appointments.FailStatus,
 			"svc_conflict changes_off": failChangesOff,
 			"svc_conflict too_late":    failTooLate}}, r.manageCancel)
@@ -78,7 +75,7 @@ func (r *Room) ByVisitors(set *op.Set) {
 		Fails: op.Fails{
 			"svc_invalid_token":        failLink,
 			"svc_token_expired":        failExpired,
-			"svc_not_found":            "The appointment is gone by now, or there is no such person.",
+			"svc_not_found":            "There is no such person.",
 			"svc_invalid_status":       appointments.FailStatus,
 			"svc_conflict changes_off": failChangesOff,
 			"svc_conflict too_late":    failTooLate,

@@ -34,7 +34,7 @@ func (r *Room) Shown(set *op.Set) {
 // Closures declares the operations on the time of the whole business.
 func (r *Room) Closures(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-closures", Route: "GET /closures", Perm: auth.ViewContacts, App: r.Service, Doc: "List the closures of the whole business.",
-		Use: "Use it to see on which days nobody works; time off of one person is in get-staff-schedule."}, r.listClosures)
+		Use: "Use it to see when nobody works; time off of one person is in get-staff-schedule."}, r.listClosures)
 	op.Add(set, op.Op{ID: "add-time-off", Route: "POST /closures", Perm: auth.ManageBookings, App: r.Service, Status: 201, Record: "time_off",
 		Doc:   "Add time off or extra hours of a person, or close the whole business when no person is given.",
 		Use:   "type closed takes time away, extra adds hours and needs start and end. Appointments in that time stay: the answer lists them, so that somebody can move them. remove-time-off undoes it.",
@@ -44,7 +44,7 @@ func (r *Room) Closures(set *op.Set) {
 		Use: "Use it to see who is away when; without from and to it is this week. An entry without user_id closes the whole business. Labels were typed by the team."}, r.findExceptions)
 	op.Add(set, op.Op{ID: "remove-time-off", Route: "DELETE /exceptions/{id}", Perm: auth.ManageBookings, App: r.Service, Record: "time_off",
 		Doc: "Remove time off, extra hours or a closure.",
-		Use: "Takes the id of an entry in list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay."}, r.removeException)
+		Use: "Takes the id of an entry in find-time-off, list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay."}, r.removeException)
 }
 
 // TimeOff declares the operations on the time off of one person.

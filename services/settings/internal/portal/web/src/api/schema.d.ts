@@ -1056,7 +1056,7 @@ export interface paths {
         };
         /**
          * List closures
-         * @description List the closures of the whole business. Use it to see on which days nobody works; time off of one person is in get-staff-schedule.
+         * @description List the closures of the whole business. Use it to see when nobody works; time off of one person is in get-staff-schedule.
          *
          *     Needs the permission `svc_view_contacts`.
          *
@@ -1441,7 +1441,7 @@ export interface paths {
         post?: never;
         /**
          * Remove time off
-         * @description Remove time off, extra hours or a closure. Takes the id of an entry in list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay.
+         * @description Remove time off, extra hours or a closure. Takes the id of an entry in find-time-off, list-closures or get-staff-schedule. What was closed can be booked again at once, and extra hours cannot any more; appointments in them stay.
          *
          *     Needs the permission `svc_manage_bookings`.
          *
@@ -14301,21 +14301,9 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description - `svc_no_route`: The app is switched off.
-             *     - `svc_not_found`: The appointment is gone by now.
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            404: components["responses"]["NotFoundOrOffApp"];
             406: components["responses"]["NotAcceptable"];
-            /** @description - `svc_token_expired`: The link was used, replaced or is too old. */
+            /** @description - `svc_token_expired`: The link was used, replaced or is too old, or the appointment is gone by now. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14401,19 +14389,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description - `svc_no_route`: The app is switched off.
-             *     - `svc_not_found`: The appointment is gone by now.
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            404: components["responses"]["NotFoundOrOffApp"];
             406: components["responses"]["NotAcceptable"];
             /**
              * @description - `svc_conflict` with reason `changes_off`: Clients cannot change appointments online.
@@ -14430,7 +14406,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - `svc_token_expired`: The link was used, replaced or is too old. */
+            /** @description - `svc_token_expired`: The link was used, replaced or is too old, or the appointment is gone by now. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14527,7 +14503,7 @@ export interface operations {
             };
             /**
              * @description - `svc_no_route`: The app is switched off.
-             *     - `svc_not_found`: The appointment is gone by now, or there is no such person.
+             *     - `svc_not_found`: There is no such person.
              */
             404: {
                 headers: {
@@ -14557,7 +14533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - `svc_token_expired`: The link was used, replaced or is too old. */
+            /** @description - `svc_token_expired`: The link was used, replaced or is too old, or the appointment is gone by now. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -14707,7 +14683,7 @@ export interface operations {
             };
             /**
              * @description - `svc_no_route`: The app is switched off.
-             *     - `svc_not_found`: The appointment is gone by now, or there is no such person.
+             *     - `svc_not_found`: There is no such person.
              */
             404: {
                 headers: {
@@ -14734,7 +14710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - `svc_token_expired`: The link was used, replaced or is too old. */
+            /** @description - `svc_token_expired`: The link was used, replaced or is too old, or the appointment is gone by now. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
