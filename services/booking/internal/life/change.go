@@ -93,7 +93,7 @@ func (r *Room) Become(ctx context.Context, tx *db.Tx, a appointments.Record, to,
 	return r.Commit(ctx, tx, Change{a, next, kindOf[to], kindOf[to], nil, []string{"status"}}, settings)
 }
 
-// Change is what becomes of an appointment.
+// Change is what becomes of an appointment; of a new one, Was and Now are the same.
 type Change struct {
 	Was, Now appointments.Record
 	Kind     string // of the event
@@ -102,7 +102,7 @@ type Change struct {
 	Fields   []string
 }
 
-// Commit writes what becomes of a locked appointment, and tells audit log, listeners and client of it. The error is svc_slot_taken if it
+// Commit writes what becomes of a locked appointment, and tells audit log, listeners, client and team of it. The error is svc_slot_taken if it
 // overlaps another one, and svc_conflict with the reason no_meeting_link if the team takes it to a place or person online without a link.
 func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings services.Settings) (appointments.Record, error) {
 	if c.Mail != "" {
@@ -119,13 +119,24 @@ func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings service
 		}
 	}
 	tx.Changed(appointments.Audited(c.Was, now))
-	if err := tx.EmitAll(ctx, []db.Event{now.Change(c.Kind, c.Extra, c.Fields...)}); err != nil {
-		return c.Was, err
+	c.Now = now
+	return now, r.Publish(ctx, tx, c, settings)
+}
+
+// Publish emits the event of what an appointment became, and what else belongs to it, and tells client and team.
+func (r *Room) Publish(ctx context.Context, tx *db.Tx, c Change, settings services.Settings, more ...db.Event) error {
+	if err := tx.EmitAll(ctx, append([]db.Event{c.Now.Change(c.Kind, c.Extra, c.Fields...)}, more...)); err != nil {
+		return err
 	}
-	if err := r.notices.Changed(ctx, tx, c.Was, now, c.Kind, settings); err != nil {
-		return c.Was, err
+	if err := r.mails.Notify(ctx, tx, c.Now, c.Mail, settings); err != nil {
+		return err
 	}
-	return now, r.mails.Notify(ctx, tx, now, c.Mail, settings)
+	return r.notices.Changed(ctx, tx, c.Was, c.Now, c.Kind, settings)
+}
+
+// Booked is the change that a new appointment is.
+func Booked(a appointments.Record, extra any) Change {
+	return Change{Was: a, Now: a, Kind: proto.KindAppointmentBooked, Mail: proto.KindAppointmentBooked, Extra: extra}
 }
 
 type changedNote struct {

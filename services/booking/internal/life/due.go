@@ -48,7 +48,7 @@ func (r *Room) ifDue(ctx context.Context, from func(at string) string, id uuid.U
 			return nil
 		}
 		a, err := r.appointments.Lock(ctx, tx, id)
-		if missed(err) {
+		if isGone(err) {
 			return nil
 		}
 		if err != nil {
@@ -62,8 +62,8 @@ func (r *Room) ifDue(ctx context.Context, from func(at string) string, id uuid.U
 	})
 }
 
-// missed reports whether err says that a record is not there.
-func missed(err error) bool {
+// isGone reports whether err says that a record is not there.
+func isGone(err error) bool {
 	f, ok := errors.AsType[*fault.Fault](err)
 	return errors.Is(err, pgx.ErrNoRows) || ok && f.Status == 404
 }

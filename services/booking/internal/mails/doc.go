@@ -1,2 +1,2 @@
-// Package mails publishes the change of an appointment together with the mail that its client gets for it.
+// Package mails writes what the client of an appointment is mailed when it changes.
 package mails

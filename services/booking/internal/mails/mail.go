@@ -210,14 +210,3 @@ func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record,
 	}
 	return e.File()
 }
-
-// Publish emits the event of a new appointment, what else belongs to it, the mail that the client gets, and what the team is told.
-func (r *Room) Publish(ctx context.Context, tx *db.Tx, a appointments.Record, settings services.Settings, change db.Event, more ...db.Event) error {
-	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
-		return err
-	}
-	if err := r.Notify(ctx, tx, a, change.Kind, settings); err != nil {
-		return err
-	}
-	return r.notices.Booked(ctx, tx, a, settings)
-}

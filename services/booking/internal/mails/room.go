@@ -2,7 +2,6 @@ package mails
 
 import (
 	"frontdesk/libs/app"
-	"frontdesk/services/booking/internal/notices"
 	"frontdesk/services/booking/internal/services"
 )
 
@@ -10,7 +9,6 @@ import (
 type Room struct {
 	*app.Kit
 	services *services.Room
-	notices  *notices.Room
 }
 
-func New(k *app.Kit, services *services.Room, n *notices.Room) *Room { return &Room{k, services, n} }
+func New(k *app.Kit, services *services.Room) *Room { return &Room{k, services} }

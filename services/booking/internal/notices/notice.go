@@ -34,12 +34,8 @@ var ofChange = map[string]news{
 	proto.KindAppointmentPlaceChanged: {moved, "place"},
 }
 
-// Booked tells the team of a new appointment, or request.
-func (r *Room) Booked(ctx context.Context, tx *db.Tx, now appointments.Record, settings services.Settings) error {
-	return r.tell(ctx, tx, told(now, now, proto.KindAppointmentBooked, tx.Who, settings.NotifyEmails, r.email), now, now)
-}
-
-// Changed tells the team of a change, by the kind of its event. It tells nobody of what the calendar does not show.
+// Changed tells the team of a change, by the kind of its event; of a new appointment was and now are the same. It tells nobody of what the
+// calendar does not show.
 func (r *Room) Changed(ctx context.Context, tx *db.Tx, was, now appointments.Record, kind string, settings services.Settings) error {
 	if kind == proto.KindAppointmentUpdated && was.UserID != now.UserID {
 		kind = proto.KindAppointmentRescheduled // a hand-over changes the person alone

@@ -234,10 +234,10 @@ func Queue(b *pgx.Batch, byUser map[int64]Row, where string, args ...any) {
 	})
 }
 
-// Ensure makes the row of somebody who is present.
-func Ensure(ctx context.Context, tx *db.Tx, user int64) error {
-	_, err := tx.Exec(ctx, `insert into staff (user_id) values ($1) on conflict (user_id) do update
-		set removed_at = null, removed_version = null where staff.removed_at is not null`, user)
+// Ensure makes the rows of people who are present.
+func Ensure(ctx context.Context, tx *db.Tx, users ...int64) error {
+	_, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
+		set removed_at = null, removed_version = null where staff.removed_at is not null`, users)
 	return err
 }
 
@@ -265,8 +265,7 @@ func (r *Room) name(id int64, chosen string) string {
 
 // SetSkills replaces who does a service whose row is locked. Publish who begins or ends, see PublishSkills.
 func SetSkills(ctx context.Context, tx *db.Tx, id uuid.UUID, staff []int64) error {
-	if _, err := tx.Exec(ctx, `insert into staff (user_id) select unnest($1::bigint[]) on conflict (user_id) do update
-		set removed_at = null, removed_version = null where staff.removed_at is not null`, staff); err != nil {
+	if err := Ensure(ctx, tx, staff...); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `delete from skill where service_id = $1 and not user_id = any($2)`, id, staff); err != nil {
