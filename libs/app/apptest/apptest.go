@@ -214,7 +214,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "the service does not start")
 	}
-	out.contract = contractOf(t, out.Parts.Ops)
+	out.contract = contractOf(t, out.Parts.Ops, whole && len(configure) == 0)
 	for _, p := range out.Parts.PagePaths {
 		require.NoError(t, proto.MayShow(s.Name, p.GetPath()), "the gateway takes it")
 	}

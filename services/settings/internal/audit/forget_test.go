@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheNetworkAddressOfAVisitorWhoIsErasedLeavesTheLog(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	visits := func(name, address string) {
 		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "booking", Label: name},
@@ -37,6 +38,7 @@ func TestTheNetworkAddressOfAVisitorWhoIsErasedLeavesTheLog(t *testing.T) {
 }
 
 func TestChangesThatWereReadOtherwiseAreForgottenAndReadAnew(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, email := range []string{"d'hondt@example.com", "bob@example.com"} {
 		s.Send(apptest.Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: uuid.NewString(), Actor: &proto.Actor{Channel: "portal", Label: "An", UserId: 1},

@@ -43,6 +43,7 @@ func (p *picky) Data(r io.Reader) error {
 }
 
 func TestAMailWaitsWhileItsSenderIsRefusedAndComesFromTheBusiness(t *testing.T) {
+	t.Parallel()
 	box, l := &picky{}, listen(t)
 	server := smtp.NewServer(box)
 	server.Domain = "localhost"

@@ -20,6 +20,7 @@ func limitedKey(t *testing.T, s *apptest.Service, c *apptest.Client, permissions
 }
 
 func TestALimitedKeyGivesNoMoreThanItHolds(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	person := admin(t, s)
 	key, id := limitedKey(t, s, person, auth.ManageCRM, auth.ViewContacts)
@@ -57,6 +58,7 @@ func TestALimitedKeyGivesNoMoreThanItHolds(t *testing.T) {
 }
 
 func TestTheMailAboutANewAdministratorNamesThePerson(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	person := admin(t, s)
 	made := person.Post("/me/application-passwords", map[string]any{"name": "Maria (owner)"}).Is(201)
@@ -68,6 +70,7 @@ func TestTheMailAboutANewAdministratorNamesThePerson(t *testing.T) {
 }
 
 func TestARoleThatHeldNothingIsNotGivenSightByWhoHasNone(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	person := admin(t, s)
 	person.Patch("/settings/roles/editor", map[string]any{"capabilities": []string{auth.ManageCRM, auth.ViewContacts}, "visibility": "all"}).Is(200)
@@ -80,6 +83,7 @@ func TestARoleThatHeldNothingIsNotGivenSightByWhoHasNone(t *testing.T) {
 }
 
 func TestOnesOwnSecondFactorGoesWithItsCode(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	person := admin(t, s)
 	me := fmt.Sprint(int64(person.Get("/me").Is(200).Field("user_id").(float64)))
@@ -88,6 +92,7 @@ func TestOnesOwnSecondFactorGoesWithItsCode(t *testing.T) {
 }
 
 func TestTheLogSaysWhichRoleAnInvitationGives(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	person := admin(t, s)
 	person.Post("/staff", map[string]any{"email": "new@example.com", "role": "svc_admin", "name": "New"}).Is(201)

@@ -11,6 +11,7 @@ import (
 
 // Anybody may register a program. Those that nobody ever used give way, so that whoever registers thousands keeps nobody out.
 func TestARegistrationThatNobodyUsedGivesWayWhenAllPlacesAreTaken(t *testing.T) {
+	t.Parallel()
 	const most = 5000
 	s := start(t)
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into assistant (id, name, redirect_uris, created_at, used_at)
