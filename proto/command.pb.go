@@ -417,7 +417,9 @@ type Audit struct {
 	// The address that the actor called from; empty for what nobody called.
 	Address string `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
 	// Old and new values of the fields that changed, as JSON: {field: {old, new}}. Empty where none are recorded. Never a secret.
-	Changes       []byte `protobuf:"bytes,6,opt,name=changes,proto3" json:"changes,omitempty"`
+	Changes []byte `protobuf:"bytes,6,opt,name=changes,proto3" json:"changes,omitempty"`
+	// Of a call that changed many records: all of them, whose ids are not in record_id then.
+	RecordIds     []string `protobuf:"bytes,7,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -490,6 +492,13 @@ func (x *Audit) GetAddress() string {
 func (x *Audit) GetChanges() []byte {
 	if x != nil {
 		return x.Changes
+	}
+	return nil
+}
+
+func (x *Audit) GetRecordIds() []string {
+	if x != nil {
+		return x.RecordIds
 	}
 	return nil
 }
@@ -1358,7 +1367,7 @@ const file_command_proto_rawDesc = "" +
 	"\x0eappointment_id\x18\x04 \x01(\tR\rappointmentId\x12\x16\n" +
 	"\x06values\x18\x05 \x01(\fR\x06values\x12\x12\n" +
 	"\x04page\x18\x06 \x01(\tR\x04page\x123\n" +
-	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\xab\x01\n" +
+	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\xca\x01\n" +
 	"\x05Audit\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x1f\n" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
@@ -1366,7 +1375,9 @@ const file_command_proto_rawDesc = "" +
 	"\trecord_id\x18\x03 \x01(\tR\brecordId\x12\x18\n" +
 	"\aoutcome\x18\x04 \x01(\tR\aoutcome\x12\x18\n" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x18\n" +
-	"\achanges\x18\x06 \x01(\fR\achanges\"\xa3\x01\n" +
+	"\achanges\x18\x06 \x01(\fR\achanges\x12\x1d\n" +
+	"\n" +
+	"record_ids\x18\a \x03(\tR\trecordIds\"\xa3\x01\n" +
 	"\vEmbedInPage\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +

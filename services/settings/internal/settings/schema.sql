@@ -59,6 +59,7 @@ CREATE TABLE audit (
 	changes jsonb,
 	people bytea[],
 	read_as smallint DEFAULT 0 NOT NULL,
+	record_ids text[] DEFAULT '{}'[] NOT NULL,
 	CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_action ON audit (action, created_at DESC, id DESC);
