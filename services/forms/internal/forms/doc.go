@@ -17,4 +17,5 @@
 //   - forms/web: the pages that show a form, and the widget's script
 //   - form: forms, their trash, and what visitors are asked
 //   - submission: what visitors sent, and what became of it
+//   - digest: a mail about new spam, once a day
 package forms

@@ -6,6 +6,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/proto"
+	"frontdesk/services/forms/internal/digest"
 	"frontdesk/services/forms/internal/form"
 	"frontdesk/services/forms/internal/submission"
 )
@@ -24,5 +25,6 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "forms", Parts: app.Parts{Ops: set, App: &proto.App{Id: form.AppID, Name: "Forms"}}},
 		app.Room{Name: "form", Parts: forms.Parts(set.Handler())},
 		app.Room{Name: "submission", Parts: submissions.Parts()},
+		app.Room{Name: "digest", Parts: digest.New(k, forms).Parts()},
 	)
 }

@@ -15,10 +15,11 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
+	"frontdesk/services/forms/internal/digest"
 	"frontdesk/services/forms/internal/form"
 )
 
-// start runs the rooms of forms and submissions.
+// start runs the rooms of forms and submissions, and the digest of their spam.
 func start(t *testing.T, configure ...func(*app.Config)) *apptest.Service {
 	t.Helper()
 	return apptest.StartRooms(t, "forms", func(k *app.Kit, set *op.Set) []app.Room {
@@ -29,7 +30,8 @@ func start(t *testing.T, configure ...func(*app.Config)) *apptest.Service {
 		submissions.Export(set)
 		submissions.ForVisitors(set)
 		submissions.Submissions(set)
-		return []app.Room{{Name: "form", Parts: forms.Parts(set.Handler())}, {Name: "submission", Parts: submissions.Parts()}}
+		return []app.Room{{Name: "form", Parts: forms.Parts(set.Handler())}, {Name: "submission", Parts: submissions.Parts()},
+			{Name: "digest", Parts: digest.New(k, forms).Parts()}}
 	}, configure...)
 }
 

@@ -3,6 +3,8 @@ package submission
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/db"
 )
 
@@ -22,8 +24,16 @@ func (r *Room) expireSpam(ctx context.Context) error {
 		return nil
 	}
 	return r.DB.Slices(ctx, spamSlice, func(tx *db.Tx) (int, error) {
-		tag, err := tx.Exec(ctx, `delete from submission where id in (select id from submission where status = 'spam' and created_at < $1
-			order by id limit $2 for update skip locked)`, tx.Now.AddDate(0, 0, -privacy.Retention.Spam), spamSlice)
-		return int(tag.RowsAffected()), err
+		ids, err := db.Column[uuid.UUID](ctx, tx, `select id from submission where status = 'spam' and created_at < $1
+			order by id limit $2 for update skip locked`, tx.Now.AddDate(0, 0, -privacy.Retention.Spam), spamSlice)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			if err := remove(ctx, tx, id); err != nil {
+				return 0, err
+			}
+		}
+		return len(ids), nil
 	})
 }

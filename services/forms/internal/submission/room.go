@@ -32,13 +32,12 @@ func (r *Room) Parts() app.Parts {
 		},
 		Jobs: []app.Job{
 			{Name: "retention", Every: time.Hour, Run: r.expireSpam},
-			{Name: "spam-digest", Every: time.Hour, Run: r.mailSpam},
 			reread.Job(r.DB),
 			{Name: "unanswered", Every: time.Hour, Run: r.askAgain},
 		},
 		Personal: app.Personal{
 			// Visitors are contacts and sent submissions.
-			Holds:  map[string]app.Holds{"submission": app.People, "contact": app.People, "contact_alias": app.People, "organization": app.Nobody, "spam_digest": app.Nobody},
+			Holds:  map[string]app.Holds{"submission": app.People, "contact": app.People, "contact_alias": app.People, "organization": app.Nobody},
 			Forget: r.forget,
 		},
 		// Spam, and submissions that wait for contacts, have not been published yet.

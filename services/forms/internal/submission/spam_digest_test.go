@@ -22,7 +22,7 @@ func TestTheTeamIsMailedOnceADayWhatWasTakenForSpam(t *testing.T) {
 				continue
 			}
 			require.NoError(t, protobuf.Unmarshal(e.GetData(), c))
-			if c.GetKind() == kindSpamDigest {
+			if c.GetKind() == "form.spam_digest" {
 				mails = append(mails, c)
 			}
 		}

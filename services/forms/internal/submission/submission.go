@@ -39,7 +39,7 @@ type submission struct {
 	Organization opt.Value[ref] `json:"organization" doc:"The organization that the contact belongs to first of all."`
 	Values       definition.Raw `json:"values" doc:"As sent, by element id or target."`
 	Page         string         `json:"page" doc:"Where it was sent from."`
-	SpamReason   *string        `json:"spam_reason" doc:"Why it is taken for spam, null when it is not: a rule (links, advert, link_markup, link_in_name, test_string) and, behind a colon, the words that it found."`
+	SpamReason   *string        `json:"spam_reason" doc:"Why it is taken for spam, null when it is not: a rule (links, advert, link_markup, link_in_name, test_string; team where the team marked it) and, behind a colon, the words that it found."`
 	Error        *string        `json:"error" doc:"Why it could not be processed, null when it could."`
 	CreatedAt    time.Time      `json:"created_at" doc:"When it was sent."`
 

@@ -1,4 +1,4 @@
-package submission
+package digest
 
 import (
 	"context"
@@ -101,7 +101,7 @@ func (r *Room) newSpam(ctx context.Context, tx *db.Tx) ([]heldBack, error) {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `select f.name as form, array(select e #>> '{}' from jsonb_path_query(f.definition, '$.notify.emails[*]') e where jsonb_typeof(e) = 'string') as emails, h.email, coalesce(h.spam_reason, '') as reason, h.created_at from submission h join form f on f.id = h.form_id
-		where h.status = $1 and h.created_at >= $2 and h.created_at < $3 order by h.created_at desc, h.id desc`, statusSpam, since, until)
+		where h.status = 'spam' and h.created_at >= $1 and h.created_at < $2 order by h.created_at desc, h.id desc`, since, until)
 	if err != nil {
 		return nil, err
 	}
