@@ -24,6 +24,12 @@ const (
 	KindOrganizationRestored = "organization.restored"
 	KindOrganizationMerged   = "organization.merged" // extra: Merged
 
+	// contacts.task
+	KindTaskCreated = "task.created"
+	KindTaskUpdated = "task.updated"
+	KindTaskDone    = "task.done"
+	KindTaskDeleted = "task.deleted"
+
 	// contacts.field
 	KindFieldCreated = "field.created"
 	KindFieldUpdated = "field.updated"
@@ -37,6 +43,7 @@ const (
 	KindAppointmentCancelled    = "appointment.cancelled"
 	KindAppointmentCompleted    = "appointment.completed"
 	KindAppointmentNoShow       = "appointment.no_show"
+	KindAppointmentReopened     = "appointment.reopened"
 	KindAppointmentUpdated      = "appointment.updated"
 	KindAppointmentReminderDue  = "appointment.reminder_due" // extra: {"hours": …}; the record is as it was
 

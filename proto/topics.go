@@ -57,6 +57,7 @@ const keepErasures = 100 * 24 * time.Hour
 const (
 	ContactTopic      = "contacts.contact"
 	OrganizationTopic = "contacts.organization"
+	TaskTopic         = "contacts.task"
 	FieldTopic        = "contacts.field"
 	AppointmentTopic  = "booking.appointment"
 	ServiceTopic      = "booking.service"
@@ -83,6 +84,7 @@ const (
 var Topics = []Topic{
 	{Name: ContactTopic, Partitions: 4, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
 	{Name: OrganizationTopic, Partitions: 2, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
+	{Name: TaskTopic, Partitions: 2, Compacted: true, Owner: "contacts", Copies: []string{"booking", "settings", "webhooks"}},
 	{Name: FieldTopic, Partitions: 1, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings"}},
 	{Name: AppointmentTopic, Partitions: 4, Compacted: true, Owner: "booking", Copies: []string{"contacts", "settings", "webhooks"}},
 	{Name: ServiceTopic, Partitions: 1, Compacted: true, Owner: "booking", Copies: []string{"settings"}},

@@ -19,6 +19,7 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/history"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/people"
@@ -38,6 +39,9 @@ func Start(t *testing.T, above ...func(k *app.Kit, set *op.Set) app.Room) *appte
 		finder := search.New(k, fields)
 		fields.Fields(set)
 		organizations.Organizations(set)
+		notes := history.New(k)
+		notes.OfContacts(set)
+		notes.OfOrganizations(set)
 		tags.Tags(set)
 		subscriptions.OfContact(set)
 		finder.Contacts(set)
@@ -64,7 +68,7 @@ func Start(t *testing.T, above ...func(k *app.Kit, set *op.Set) app.Room) *appte
 func Afresh(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	s.Settle()
-	for _, table := range []string{"contact", "contact_alias", "organization", "tag", "field", "field_group", "activity", "marketing_link", "unsubscribed",
+	for _, table := range []string{"contact", "contact_alias", "organization", "task", "tag", "field", "field_group", "activity", "marketing_link", "unsubscribed",
 		"import", "appointment", "submission", "answered", "hand_over", "idempotency", "forgotten_person"} {
 		Execute(t, s.Kit.DB.Pool, `delete from `+table)
 	}

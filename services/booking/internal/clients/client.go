@@ -96,9 +96,9 @@ func Ensure(c *proto.EnsureContact) db.Event {
 	return db.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: address.Key(c.GetEmail()), Data: c}
 }
 
-// Owns reports whether a user owns contacts or organizations.
+// Owns reports whether a user owns contacts, organizations or open tasks.
 func Owns(ctx context.Context, tx *db.Tx, user int64) (has bool, err error) {
-	err = tx.QueryRow(ctx, `select exists (select from contact where owner_user_id = $1) or exists (select from organization where owner_user_id = $1)`,
-		user).Scan(&has)
+	err = tx.QueryRow(ctx, `select exists (select from contact where owner_user_id = $1) or exists (select from organization where owner_user_id = $1)
+		or exists (select from task where owner_user_id = $1)`, user).Scan(&has)
 	return has, err
 }

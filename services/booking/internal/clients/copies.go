@@ -99,6 +99,31 @@ func onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return err
 }
 
+// onTask stores the owner of an open task, for the same reason; a task that is done has none here.
+func onTask(ctx context.Context, tx *db.Tx, e bus.Event) error {
+	id, err := uuid.Parse(e.Key)
+	if err != nil {
+		return err
+	}
+	if e.Tombstone || e.Kind == proto.KindTaskDeleted {
+		_, err = tx.Exec(ctx, `delete from task where id = $1`, id)
+		return err
+	}
+	var t struct {
+		OwnerUserID *int64     `json:"owner_user_id"`
+		DoneAt      *time.Time `json:"done_at"`
+	}
+	if err := e.Decode(&t); err != nil {
+		return err
+	}
+	if t.DoneAt != nil {
+		t.OwnerUserID = nil
+	}
+	_, err = tx.Exec(ctx, `insert into task as t (id, version, owner_user_id) values ($1, $2, $3)
+		on conflict (id) do update set version = excluded.version, owner_user_id = excluded.owner_user_id where t.version < $4`, id, e.Version, t.OwnerUserID, e.ReplacesBelow())
+	return err
+}
+
 // Forget deletes a person's contacts and returns their ids. A client whom contacts does not have yet is recognised by the
 // address, unless the client has booked again since.
 func (r *Room) Forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {

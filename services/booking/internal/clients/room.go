@@ -12,7 +12,7 @@ import (
 	"frontdesk/proto"
 )
 
-// Room keeps the copies of contacts, among them clients whom contacts does not have yet, and of who owns organizations.
+// Room keeps the copies of contacts, among them clients whom contacts does not have yet, and of who owns organizations and open tasks.
 type Room struct {
 	*app.Kit
 	readdressed func(ctx context.Context, tx *db.Tx, contact uuid.UUID, at time.Time) error
@@ -30,10 +30,11 @@ func (r *Room) Parts() app.Parts {
 		Follows: []bus.Follow{
 			{Topic: proto.ContactTopic, Handle: r.keepContact, Keys: bus.KeysOf("contact")},
 			{Topic: proto.OrganizationTopic, Handle: onOrganization, Keys: bus.KeysOf("organization")},
+			{Topic: proto.TaskTopic, Handle: onTask, Keys: bus.KeysOf("task")},
 		},
 		Jobs: []app.Job{{Name: "unanswered", Every: time.Hour, Run: r.askAgain}},
 		Gauges: []app.Gauge{{Name: "booking.unanswered", Unit: "{contact}", Doc: "clients whom contacts has not confirmed yet",
 			SQL: `select count(*) from contact where version = 0 and asked_at is distinct from 'infinity'`}},
-		Personal: app.Personal{Holds: map[string]app.Holds{"contact": app.People, "organization": app.Nobody}, Forget: r.Forget},
+		Personal: app.Personal{Holds: map[string]app.Holds{"contact": app.People, "organization": app.Nobody, "task": app.Nobody}, Forget: r.Forget},
 	}
 }

@@ -28,7 +28,7 @@ import (
 
 type removedStaff struct {
 	User      int64 `json:"user" minimum:"1"`
-	Successor int64 `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations and appointments; required when there are any."`
+	Successor int64 `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations, tasks and appointments; required when there are any."`
 }
 
 // staffRemoval is what becomes of the account.
@@ -112,7 +112,7 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in removedStaff, request s
 			return err
 		}
 		if has || len(coming) > 0 {
-			return fault.Invalid("successor", fault.NewProblem("required", "is required: the person has contacts, organizations or appointments"))
+			return fault.Invalid("successor", fault.NewProblem("required", "is required: the person has contacts, organizations, open tasks or appointments"))
 		}
 	}
 	if err := appointments.Overlapped(ctx, tx, coming, in.Successor); err != nil {

@@ -36,7 +36,7 @@ func (r *Room) Members(set *op.Set) {
 		Doc: "Change the name clients see, the meeting link or the services of a staff member.",
 		Use: "services replaces the whole list and is for managers. Clients see the new name. Answers with the staff member."}, r.updateStaff)
 	op.Add(set, op.Op{ID: "remove-staff", Route: "DELETE /staff/{user}", Perm: auth.ManageCRM, Record: "staff",
-		Outside: true, Doc: "Remove a staff member; a successor takes over contacts, organizations and appointments.",
+		Outside: true, Doc: "Remove a staff member; a successor takes over contacts, organizations, tasks and appointments.",
 		Use: "It cannot be undone: the account goes too unless it has another use, and clients are mailed who does their appointment now. svc_conflict names what is in the way. Be sure of both people first.",
 		Fails: op.Fails{
 			"svc_conflict self":               "Nobody removes themselves.",

@@ -2,10 +2,10 @@
 // and marketing, imports and exports.
 //
 // Locks are taken in one order: imports; addresses (contact.LockAddresses); the meaning of an id (contact.Pinned); what is left to publish of an
-// organization; contacts by id; organizations by id; then what is linked with them. A tag's row comes last, tags sorted by slug; the worker
+// organization; contacts by id; organizations by id; then what is linked with them, tasks last. A tag's row comes last, tags sorted by slug; the worker
 // that changes tags waits for no contact.
 //
-// Reads: contact, organization, contact_organization, activity, consent, tag, field_group, field, import.
+// Reads: contact, organization, contact_organization, activity, consent, tag, field_group, field, import, task.
 //
 // # Floors
 //
@@ -22,6 +22,8 @@
 //   - reversal: what an undo makes of a contact
 //   - copies: appointments and submissions
 //   - organization: organizations, and their links with people
+//   - history: timelines as people read them, and notes
+//   - task: what the team has to do
 //   - tag: tags, and how their changes reach contacts
 //   - marketing/web: the pages behind the links in mails
 //   - marketing: consents and subscriptions
@@ -38,5 +40,7 @@
 //   - contact by appointment, trigger: a contact is found by the names for which its address booked
 //   - contact_organization by contact, cascade: organization has moved or deleted the links before
 //   - consent by contact, cascade: marketing has moved or deleted the consents before
+//   - task by contact, cascade: task has moved or deleted the tasks before
+//   - task by organization, set null: task has moved the tasks before
 //   - marketing_link by contact, set null: marketing has taken the contact off the links before
 package contacts

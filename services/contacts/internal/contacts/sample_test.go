@@ -34,15 +34,22 @@ func TestWhatContactsSendsIsWhatTheSamplesSay(t *testing.T) {
 	admin.Delete("/organizations/"+o, nil).Is(204)
 	admin.Post("/organizations/"+o+"/restore", nil).Is(200)
 	admin.Post("/organizations/"+o+"/merge", object{"other_id": p}).Is(200)
+	todo := admin.Post("/tasks", object{"title": "Send the offer", "body": "With the new prices.", "due_on": "2026-12-01", "owner_user_id": admin.UserID, "contact": one, "organization": o}).Is(201).Text("id")
+	admin.Patch("/tasks/"+todo, object{"due_on": "2026-12-02"}).Is(200)
+	admin.Post("/tasks/"+todo+"/done", nil).Is(200)
+	admin.Delete("/tasks/"+todo, nil).Is(204)
+	admin.Post("/tasks", object{"title": "Call back"}).Is(201)
 	gone := admin.Post("/contacts", object{"email": "gone@example.com"}).Is(201).Text("id")
 	s.Settle()
 	admin.Post("/privacy/erase", object{"email": "gone@example.com"}).Is(200)
 	require.Contains(t, s.Kinds(proto.ContactTopic, gone), proto.KindContactErased)
 	s.Sample(proto.ContactTopic)
 	s.Sample(proto.OrganizationTopic)
+	s.Sample(proto.TaskTopic)
 	s.Sample(proto.FieldTopic)
 	require.Equal(t, 1, s.PublishesStateAgain(proto.ContactTopic))
 	require.Equal(t, 1, s.PublishesStateAgain(proto.OrganizationTopic))
+	require.Equal(t, 1, s.PublishesStateAgain(proto.TaskTopic))
 	require.Equal(t, 1, s.PublishesStateAgain(proto.FieldTopic))
 }
 
@@ -60,7 +67,7 @@ func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {
 
 	appointment := uuid.NewString()
 	version := int64(0)
-	for _, kind := range []string{"booked", "confirmed", "rescheduled", "place_changed", "updated", "completed", "no_show", "declined", "cancelled"} {
+	for _, kind := range []string{"booked", "confirmed", "rescheduled", "place_changed", "updated", "completed", "no_show", "reopened", "declined", "cancelled"} {
 		version++
 		s.SendSample("booking.appointment/appointment."+kind, func(e *apptest.Event) {
 			data := e.Data.(map[string]any)
@@ -81,7 +88,7 @@ func TestWhatOtherServicesSendIsUnderstood(t *testing.T) {
 	for _, e := range admin.Get("/contacts/" + id + "/activities?per_page=100").Is(200).Items() {
 		kinds[e["type"]]++
 	}
-	require.Equal(t, 8, kinds["appointment"])
+	require.Equal(t, 9, kinds["appointment"])
 	require.Equal(t, 1, kinds["submission"])
 	require.EqualValues(t, 1, admin.Get("/overview").Is(200).Field("submissions"))
 	s.SendSample("forms.submission/submission.deleted", func(e *apptest.Event) {

@@ -14,11 +14,16 @@ CREATE TABLE activity (
 	user_id bigint,
 	ref uuid,
 	created_at timestamp with time zone NOT NULL,
+	pinned boolean DEFAULT false NOT NULL,
+	edited_at timestamp with time zone,
+	version bigint DEFAULT 1 NOT NULL,
 	CONSTRAINT activity_pkey PRIMARY KEY (id)
 );
 CREATE INDEX activity_contact ON activity (contact_id, created_at DESC, id DESC) WHERE (contact_id IS NOT NULL);
 CREATE INDEX activity_order ON activity (created_at DESC, id DESC) WHERE (contact_id IS NOT NULL);
 CREATE INDEX activity_organization ON activity (organization_id, created_at DESC, id DESC) WHERE (organization_id IS NOT NULL);
+CREATE INDEX activity_pinned_contact ON activity (contact_id) WHERE (pinned AND (contact_id IS NOT NULL));
+CREATE INDEX activity_pinned_organization ON activity (organization_id) WHERE (pinned AND (organization_id IS NOT NULL));
 CREATE INDEX activity_ref ON activity (ref) WHERE (ref IS NOT NULL);
 CREATE INDEX activity_visitor ON activity (lower(actor_label)) WHERE ((organization_id IS NOT NULL) AND (user_id IS NULL) AND (actor_label <> ''));
 
@@ -374,6 +379,36 @@ CREATE TABLE tag_name (
 	CONSTRAINT tag_name_slug_fkey FOREIGN KEY (slug) REFERENCES tag(slug) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX tag_name_slug ON tag_name (slug);
+
+CREATE TABLE task (
+	id uuid NOT NULL,
+	version bigint NOT NULL,
+	title text NOT NULL,
+	body text DEFAULT '' NOT NULL,
+	due_on date,
+	owner_user_id bigint,
+	contact_id uuid,
+	organization_id uuid,
+	appointment_id uuid,
+	done_at timestamp with time zone,
+	assigned_by bigint,
+	assigned_at timestamp with time zone,
+	created_at timestamp with time zone NOT NULL,
+	updated_at timestamp with time zone NOT NULL,
+	place bigint GENERATED ALWAYS AS (
+CASE
+    WHEN (done_at IS NOT NULL) THEN ('1000000000000'::bigint - (EXTRACT(epoch FROM (done_at AT TIME ZONE 'UTC')))::bigint)
+    WHEN (due_on IS NULL) THEN (10000000)::bigint
+    ELSE ((due_on - '1970-01-01'::date))::bigint
+END) STORED NOT NULL,
+	CONSTRAINT task_pkey PRIMARY KEY (id),
+	CONSTRAINT task_contact_id_fkey FOREIGN KEY (contact_id) REFERENCES contact(id) ON DELETE CASCADE,
+	CONSTRAINT task_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE SET NULL
+);
+CREATE INDEX task_contact ON task (contact_id, place, id) WHERE (contact_id IS NOT NULL);
+CREATE INDEX task_order ON task (place, id);
+CREATE INDEX task_organization ON task (organization_id, place, id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX task_owner ON task (owner_user_id, place, id) WHERE (owner_user_id IS NOT NULL);
 
 CREATE TABLE unsubscribed (
 	address_hash bytea NOT NULL,

@@ -10,6 +10,7 @@ import (
 	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/handover"
+	"frontdesk/services/contacts/internal/history"
 	"frontdesk/services/contacts/internal/imports"
 	"frontdesk/services/contacts/internal/joining"
 	"frontdesk/services/contacts/internal/marketing"
@@ -19,6 +20,7 @@ import (
 	"frontdesk/services/contacts/internal/privacy"
 	"frontdesk/services/contacts/internal/search"
 	"frontdesk/services/contacts/internal/tag"
+	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -33,6 +35,8 @@ type rooms struct {
 	field        *field.Room
 	contact      *contact.Room
 	organization *organization.Room
+	history      *history.Room
+	task         *task.Room
 	tag          *tag.Room
 	marketing    *marketing.Room
 	search       *search.Room
@@ -45,8 +49,9 @@ type rooms struct {
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k)}
+	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k), task: task.New(k), history: history.New(k)}
 	r.organization = organization.New(k, r.field)
+	r.organization.Moved = append(r.organization.Moved, task.MoveOrganization)
 	r.tag = tag.New(k, r.field)
 	r.search = search.New(k, r.field)
 	r.people = people.New(k, r.field, r.marketing)
@@ -62,6 +67,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "contact", Parts: r.contact.Parts()},
 		app.Room{Name: "copies", Parts: copies.New(k).Parts()},
 		app.Room{Name: "organization", Parts: r.organization.Parts()},
+		app.Room{Name: "task", Parts: r.task.Parts()},
 		app.Room{Name: "tag", Parts: r.tag.Parts()},
 		app.Room{Name: "marketing", Parts: r.marketing.Parts(set.Handler())},
 		app.Room{Name: "search", Parts: r.search.Parts()},

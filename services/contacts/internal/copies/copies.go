@@ -103,6 +103,7 @@ var appointmentSubjects = map[string]string{
 	proto.KindAppointmentCancelled:    "Appointment cancelled",
 	proto.KindAppointmentCompleted:    "Appointment took place",
 	proto.KindAppointmentNoShow:       "Client did not show up",
+	proto.KindAppointmentReopened:     "Appointment opened again",
 }
 
 // logAppointment writes what happened into the client's timeline, in the name of who did it.

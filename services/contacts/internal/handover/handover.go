@@ -16,6 +16,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/task"
 )
 
 // handOverSlice is how many contacts, or organizations, change hands in one transaction. Whoever edits one of them waits for
@@ -38,10 +39,12 @@ type handing struct {
 	people        *app.Aside[int64]
 	contacts      *app.Aside[uuid.UUID]
 	organizations *app.Aside[uuid.UUID]
+	tasks         *app.Aside[uuid.UUID]
 }
 
 func newHanding() handing {
-	return handing{app.NewAside[int64]("hand-over"), app.NewAside[uuid.UUID]("hand-over of contacts"), app.NewAside[uuid.UUID]("hand-over of organizations")}
+	return handing{app.NewAside[int64]("hand-over"), app.NewAside[uuid.UUID]("hand-over of contacts"), app.NewAside[uuid.UUID]("hand-over of organizations"),
+		app.NewAside[uuid.UUID]("hand-over of tasks")}
 }
 
 // handOverNext hands over the next slice in one transaction. It changes only what still has the old owner, so a crash leaves
@@ -57,6 +60,8 @@ func (r *Room) handOverNext(ctx context.Context) (worked bool, err error) {
 		return r.handing.contacts.Did(ctx, slice.contacts, err)
 	case len(slice.organizations) > 0:
 		return r.handing.organizations.Did(ctx, slice.organizations, err)
+	case len(slice.tasks) > 0:
+		return r.handing.tasks.Did(ctx, slice.tasks, err)
 	}
 	worked, err = r.handing.people.Did(ctx, slice.from, err)
 	return worked && !slice.waits, err
@@ -67,6 +72,7 @@ type handedOver struct {
 	from          []int64 // the person who left
 	contacts      []uuid.UUID
 	organizations []uuid.UUID
+	tasks         []uuid.UUID
 	waits         bool // other transactions have the records that are left, or the person can still come by some
 }
 
@@ -95,11 +101,17 @@ func (h handing) next(ctx context.Context, tx *db.Tx, team *auth.Identity, slice
 	if len(slice.organizations) > 0 {
 		return nil
 	}
+	if slice.tasks, err = h.handOverTasks(ctx, tx, from, to); err != nil {
+		return fmt.Errorf("hand over the tasks of user %d: %w", from, err)
+	}
+	if len(slice.tasks) > 0 {
+		return nil
+	}
 	// Records that another transaction has locked, or that are aside, were skipped: other hand-overs go first. Until settings has taken
 	// the removed role, the person can make more, and imports and forms can give them more.
 	leaving := team.OnTeam(from) && !team.OnTeamAfter(removed, from)
 	tag, err := tx.Exec(ctx, `delete from hand_over where from_user = $1 and not $2 and not exists (select from contact where owner_user_id = $1)
-		and not exists (select from organization where owner_user_id = $1)`, from, leaving)
+		and not exists (select from organization where owner_user_id = $1) and not exists (select from task where owner_user_id = $1)`, from, leaving)
 	if slice.waits = tag.RowsAffected() == 0; err == nil && slice.waits {
 		_, err = tx.Exec(ctx, `update hand_over set created_at = $2 where from_user = $1`, from, tx.Now)
 	}
@@ -136,6 +148,16 @@ func (h handing) handOverOrganizations(ctx context.Context, tx *db.Tx, from int6
 		}
 	}
 	return ids, nil
+}
+
+// handOverTasks is handOverContacts for tasks.
+func (h handing) handOverTasks(ctx context.Context, tx *db.Tx, from int64, to *int64) ([]uuid.UUID, error) {
+	ids, err := contact.IDsOf(ctx, tx, db.LimitTo(`select id from task where owner_user_id = $1 and id <> all($2) order by id`, h.tasks.Size(handOverSlice))+
+		` for update skip locked`, from, h.tasks.Keys())
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return ids, task.Give(ctx, tx, ids, to)
 }
 
 // onStaff hands over what a person who left the team owns. History says so of people who are back on the team, too.

@@ -4,5 +4,5 @@
 //
 // It uses field, timeline and contact.
 //
-// Reads: activity, contact, field.
+// Reads: contact, field.
 package organization

@@ -47,7 +47,7 @@ func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
 
 // organizationContacts lists the people of an organization that the actor may see.
 func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
-	if _, err := byID(ctx, tx, in.ID); err != nil {
+	if _, err := ByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
 	var w db.Where
@@ -83,7 +83,7 @@ func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None,
 	if err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLive(ctx, tx, in.ID)
+	o, err := LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -153,7 +153,7 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None
 	if err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLive(ctx, tx, in.ID)
+	o, err := LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}

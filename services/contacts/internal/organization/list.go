@@ -14,7 +14,6 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/person"
-	"frontdesk/services/contacts/internal/timeline"
 )
 
 // organizationFilter are the conditions that the list and the export share.
@@ -101,58 +100,6 @@ func (q organizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db
 	narrow(&w)
 	err = tx.QueryRow(ctx, `select count(*) from organization o where `+w.String(), w.Args...).Scan(&n)
 	return n, err
-}
-
-// organizationTimeline lists what happened to an organization and to the people linked to it that the
-// actor may see, newest first.
-func (r *Room) organizationTimeline(ctx context.Context, tx *db.Tx, in timeline.TimelineQuery) (db.List[timeline.Entry], error) {
-	page, err := tx.Page(in.Page, "organization timeline", in)
-	if err != nil {
-		return db.List[timeline.Entry]{}, err
-	}
-	if _, err := byID(ctx, tx, in.ID); err != nil {
-		return db.List[timeline.Entry]{}, err
-	}
-	// Two halves, each read in the order of its own index: entries about the organization, and those about its people that
-	// do not name it.
-	about := func(w *db.Where) string {
-		return w.Bind(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID)
-	}
-	ofPeople := func(w *db.Where) string {
-		return w.Bind(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
-			and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID)
-	}
-	if page.First {
-		var w db.Where
-		query := `select (select count(*)` + visibleEntries(tx, &w, about) + `) + (select count(*)` + visibleEntries(tx, &w, ofPeople) + `)`
-		if err := tx.QueryRow(ctx, query, w.Args...).Scan(&page.Total); err != nil {
-			return db.List[timeline.Entry]{}, err
-		}
-	}
-	var w db.Where
-	half := func(which func(*db.Where) string) string {
-		behind := ""
-		if !page.First {
-			behind = w.Bind(` and (a.created_at, a.id) < (?, ?)`, page.At, page.ID)
-		}
-		return `(select ` + timeline.Columns + visibleEntries(tx, &w, which) + behind + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
-	}
-	query := half(about) + ` union all ` + half(ofPeople) + db.LimitTo(` order by created_at desc, id desc`, page.Limit)
-	rows, err := tx.Query(ctx, query, w.Args...)
-	if err != nil {
-		return db.List[timeline.Entry]{}, err
-	}
-	entries, err := pgx.CollectRows(rows, timeline.Scan)
-	return db.Close(page, entries, timeline.Key), err
-}
-
-// visibleEntries selects timeline entries a, and their contacts c, for which a condition holds and that the actor may see.
-func visibleEntries(tx *db.Tx, w *db.Where, which func(*db.Where) string) string {
-	from := ` from activity a left join contact c on c.id = a.contact_id where ` + which(w)
-	if tx.Who.Own {
-		from += w.Bind(" and (a.contact_id is null or c.owner_user_id = ?)", tx.Who.UserID)
-	}
-	return from
 }
 
 // organizationExport asks for organizations as a file.

@@ -33,6 +33,11 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 		return winner, contact.InTrash("organization")
 	}
 	o := Merged(winner, loser)
+	for _, move := range r.Moved {
+		if err := move(ctx, tx, winner.ID, loser.ID); err != nil {
+			return winner, err
+		}
+	}
 	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
 	if err != nil {
 		return winner, err
@@ -52,7 +57,7 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 		return winner, err
 	}
 	tx.Tombstone(proto.OrganizationTopic, loser.ID.String())
-	return byID(ctx, tx, o.ID)
+	return ByID(ctx, tx, o.ID)
 }
 
 // Merged is winner with its empty values taken from other.

@@ -1,6 +1,7 @@
 package organization
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
@@ -20,6 +22,8 @@ type Room struct {
 	*app.Kit
 	field *field.Room
 	news  news // the rows on which publishNext failed
+	// Moved are called when an organization was merged into another, before it goes: rooms above keep what belongs to it.
+	Moved []func(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error
 }
 
 // New makes the room.
@@ -53,6 +57,9 @@ func (r *Room) Organizations(set *op.Set) {
 	op.Add(set, op.Op{ID: "create-organization", Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
 		Doc: "Create an organization. Look for similar ones first.",
 		Use: "find-organization-duplicates shows whether it exists already. Answers with the new organization."}, r.createOrganization)
+	op.Add(set, op.Op{ID: "bulk-organizations", Route: "POST /organizations/bulk", Perm: auth.EditContacts, Record: "organization", Unaudited: true,
+		Doc: "Change up to 1,000 organizations at once: their owner, or the trash. Each is changed or refused by itself. trash and restore need the right to delete, and stand alone.",
+		Use: "Use it with ids from find-organizations, in steps of 1,000. changed and skipped are counts; failed says which were refused and why."}, r.changeMany)
 	op.Add(set, op.Op{ID: "find-organization-duplicates", Route: "POST /organizations/duplicates", Perm: auth.ViewContacts, Record: "organization", Reads: true,
 		Doc: "Find organizations with the same name (whatever its legal form), VAT number or email address.",
 		Use: "Use it before create-organization. Each match says in reasons what is the same."}, r.findSimilar)
@@ -70,9 +77,6 @@ func (r *Room) Organizations(set *op.Set) {
 		Doc:   "Move an organization to the trash; its people stay.",
 		Use:   "restore-organization brings it back. Its contacts keep their own data.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteOrganization)
-	op.Add(set, op.Op{ID: "get-organization-timeline", Route: "GET /organizations/{id}/activities", Perm: auth.ViewContacts, Record: "organization",
-		Doc: "List what happened to an organization and its people, newest first.",
-		Use: "Use it to see notes and changes of the company and of the people linked with it. Answers with one page and next_cursor."}, r.organizationTimeline)
 	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
 		Record: "organization", Doc: "List the people of an organization with their role."}, r.organizationContacts)
 	op.Add(set, op.Op{ID: "link-contact-organization", Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",

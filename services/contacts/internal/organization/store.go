@@ -41,8 +41,8 @@ func organizationFrom(tx *db.Tx, w *db.Where) string {
 		join contact lc on lc.id = l.contact_id where l.organization_id = o.id and lc.deleted_at is null and ` + seen + `) people`
 }
 
-// byID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
-func byID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+// ByID reads an organization, trashed ones too; 404 svc_not_found for an unknown id.
+func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	return oneOrganization(ctx, tx, id, shownOrganization)
 }
 
@@ -54,13 +54,19 @@ func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	return oneOrganization(ctx, tx, id, wholeOrganization)
 }
 
-// lockLive is Lock for writes that the trash refuses: 409 svc_invalid_status.
-func lockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
+// LockLive is Lock for writes that the trash refuses: 409 svc_invalid_status.
+func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Organization, error) {
 	o, err := Lock(ctx, tx, id)
 	if err == nil && o.DeletedAt != nil {
 		err = contact.InTrash("organization")
 	}
 	return o, err
+}
+
+// Touch moves the last_activity of a locked organization up to now.
+func Touch(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `update organization set last_activity = greatest(last_activity, $2) where id = $1`, id, tx.Now)
+	return err
 }
 
 func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns string) (Organization, error) {
@@ -83,7 +89,7 @@ func emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []s
 	who := tx.Who
 	defer func() { tx.Who = who }()
 	tx.Who.Own = false
-	o, err := byID(ctx, tx, id)
+	o, err := ByID(ctx, tx, id)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (r *Room) createOrganization(ctx context.Context, tx *db.Tx, in newOrganiza
 
 // getOrganization reads an organization, also one in the trash.
 func (r *Room) getOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (Organization, error) {
-	return byID(ctx, tx, in.ID)
+	return ByID(ctx, tx, in.ID)
 }
 
 // updateOrganization changes an organization: fills what is empty, or overwrites.
@@ -56,7 +56,7 @@ func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in Organizatio
 			return Organization{}, err
 		}
 	}
-	old, err := lockLive(ctx, tx, in.ID)
+	old, err := LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return old, err
 	}
@@ -84,7 +84,7 @@ func (r *Room) updateOrganization(ctx context.Context, tx *db.Tx, in Organizatio
 			return old, fmt.Errorf("publish people: %w", err)
 		}
 	}
-	return byID(ctx, tx, o.ID)
+	return ByID(ctx, tx, o.ID)
 }
 
 // deleteOrganization moves an organization to the trash; its people stay.
@@ -92,24 +92,29 @@ func (r *Room) deleteOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (o
 	if err := lockPeople(ctx, tx, in.ID); err != nil {
 		return op.None{}, err
 	}
-	o, err := lockLive(ctx, tx, in.ID)
+	o, err := LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return op.None{}, err
 	}
 	if err := tx.Match(o.Version); err != nil {
 		return op.None{}, err
 	}
+	return op.None{}, trash(ctx, tx, o)
+}
+
+// trash moves a locked organization, whose people are locked, to the trash.
+func trash(ctx context.Context, tx *db.Tx, o Organization) error {
 	o.DeletedAt = &tx.Now
 	if err := update(ctx, tx, o); err != nil {
-		return op.None{}, err
+		return err
 	}
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Deleted, Subject: "Organization moved to the trash"}); err != nil {
-		return op.None{}, err
+		return err
 	}
 	if err := emit(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
-		return op.None{}, err
+		return err
 	}
-	return op.None{}, publishPeople(ctx, tx, o.ID)
+	return publishPeople(ctx, tx, o.ID)
 }
 
 // restoreOrganization takes an organization out of the trash, with its people.
@@ -124,18 +129,26 @@ func (r *Room) restoreOrganization(ctx context.Context, tx *db.Tx, in op.ByID) (
 	if o.DeletedAt == nil {
 		return o, fault.InvalidStatus("active", "The organization is not in the trash.")
 	}
+	if err := restore(ctx, tx, o); err != nil {
+		return o, err
+	}
+	return ByID(ctx, tx, o.ID)
+}
+
+// restore takes a locked organization, whose people are locked, out of the trash.
+func restore(ctx context.Context, tx *db.Tx, o Organization) error {
 	o.DeletedAt = nil
 	if err := update(ctx, tx, o); err != nil {
-		return o, err
+		return err
 	}
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Restored, Subject: "Organization restored"}); err != nil {
-		return o, err
+		return err
 	}
 	if err := emit(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
-		return o, err
+		return err
 	}
 	if err := publishPeople(ctx, tx, o.ID); err != nil {
-		return o, fmt.Errorf("publish people: %w", err)
+		return fmt.Errorf("publish people: %w", err)
 	}
-	return byID(ctx, tx, o.ID)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/services/contacts/internal/task"
 )
 
 // news counts what others made and the caller may see.
@@ -16,6 +17,7 @@ type news struct {
 	Requests     int64      `json:"requests" doc:"Requests that still wait."`
 	Submissions  int64      `json:"submissions" doc:"Submissions received, without spam."`
 	Appointments int64      `json:"appointments" doc:"Appointments that were booked without a request."`
+	Tasks        int64      `json:"tasks" doc:"Open tasks that somebody else gave to the caller."`
 	SeenAt       *time.Time `json:"seen_at" nullable:"true" doc:"When the caller last looked; null before the first time."`
 }
 
@@ -56,7 +58,8 @@ func (r *Room) getNews(ctx context.Context, tx *db.Tx, in struct {
 			return n, err
 		}
 	}
-	return n, nil
+	n.Tasks, err = task.Assigned(ctx, tx, since)
+	return n, err
 }
 
 func latest(a, b time.Time) time.Time {

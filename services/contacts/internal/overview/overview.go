@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -21,6 +22,7 @@ type overview struct {
 	Requests    requests         `json:"requests"`
 	NewContacts int64            `json:"new_contacts" doc:"Of the last 7 days."`
 	Submissions int64            `json:"submissions" doc:"Of the last 7 days, without spam."`
+	Tasks       task.OwnTasks    `json:"tasks"`
 	Activity    []timeline.Entry `json:"activity" doc:"The 10 newest timeline entries of contacts."`
 }
 
@@ -86,7 +88,11 @@ func (r *Room) getOverview(ctx context.Context, tx *db.Tx, _ op.None) (overview,
 			return o, err
 		}
 	}
-	err := activity(ctx, tx, &o)
+	var err error
+	if o.Tasks, err = task.Mine(ctx, tx, tx.Now.In(r.Config.Zone).Format(time.DateOnly)); err != nil {
+		return o, err
+	}
+	err = activity(ctx, tx, &o)
 	return o, err
 }
 
@@ -167,11 +173,11 @@ func scanAppointment(row pgx.CollectableRow) (overviewAppointment, error) {
 // activity reads the ten newest entries. With own visibility they are those of the ten contacts where
 // something happened last, so that nobody else's entries are read.
 func activity(ctx context.Context, tx *db.Tx, o *overview) error {
-	query := `select ` + timeline.Columns + ` from activity a join contact c on c.id = a.contact_id
+	query := `select ` + timeline.Columns + timeline.Pinned + ` from activity a join contact c on c.id = a.contact_id
 		where a.contact_id is not null and c.deleted_at is null order by a.created_at desc, a.id desc limit 10`
 	var args []any
 	if tx.Who.Own {
-		query = `select ` + timeline.Columns + ` from (select * from contact where owner_user_id = $1 and deleted_at is null order by last_activity desc nulls last, id desc limit 10) c
+		query = `select ` + timeline.Columns + timeline.Pinned + ` from (select * from contact where owner_user_id = $1 and deleted_at is null order by last_activity desc nulls last, id desc limit 10) c
 			cross join lateral (select * from activity a where a.contact_id = c.id order by a.created_at desc, a.id desc limit 10) a
 			order by a.created_at desc, a.id desc limit 10`
 		args = append(args, tx.Who.UserID)

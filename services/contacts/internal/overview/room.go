@@ -26,7 +26,7 @@ func (*Room) Parts() app.Parts {
 func (r *Room) Overview(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "get-overview", Route: "GET /overview", Perm: auth.ViewContacts, Record: "overview",
-		Doc: "Sum up today's appointments, requests, new contacts and submissions, and what happened last.",
+		Doc: "Sum up today's appointments, requests, your tasks, new contacts and submissions, and what happened last.",
 		Use: "Use it for a question such as what is on today. Answers with the five soonest requests and the ten newest timeline entries."}, r.getOverview)
 	op.Add(set, op.Op{ID: "get-news", Route: "GET /me/news", Perm: auth.ViewContacts, Ability: "-",
 		Doc: "Sum up what others made since the caller last looked, as far as the caller may see it."}, r.getNews)

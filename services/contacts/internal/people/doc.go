@@ -1,7 +1,7 @@
-// Package people is what the team does with contacts: create them, one or a hundred at once, change them, put them into the trash and take them out, and
-// read and write their timelines. It keeps no table.
+// Package people is what the team does with contacts: create them, one or a hundred at once, change them, put them into the trash and take them out.
+// It keeps no table.
 //
 // It uses field, timeline, contact, organization, tag and marketing. Joining makes and fills in contacts by Insert and Save.
 //
-// Reads: activity, contact, unsubscribed.
+// Reads: contact, unsubscribed.
 package people

@@ -43,6 +43,9 @@ func (r *Room) Contacts(set *op.Set) {
 	op.Add(set, op.Op{ID: "create-contacts", Route: "POST /contacts/batch", Perm: auth.EditContacts, Record: "contact", Unaudited: true,
 		Doc: "Create up to 100 contacts. Each row is made or refused by itself, as by create-contact, and has an answer of its own, in the order of the rows.",
 		Use: "Use it for a list of people instead of many calls. Read every row of the answer: status 201 has the contact, any other the error, such as svc_duplicate with data.id. The rows that were made stay."}, r.createContacts)
+	op.Add(set, op.Op{ID: "bulk-contacts", Route: "POST /contacts/bulk", Perm: auth.EditContacts, Record: "contact", Unaudited: true,
+		Doc: "Change up to 1,000 contacts at once: tags, owner and status, or the trash. Each is changed or refused by itself. trash and restore need the right to delete, and stand alone.",
+		Use: "Use it with ids from find-contacts, in steps of 1,000. changed and skipped are counts; failed says which were refused and why: svc_not_found, svc_invalid_status (in the trash) or svc_duplicate (another contact has the address)."}, r.changeMany)
 	op.Add(set, op.Op{ID: "find-duplicates", Route: "POST /contacts/duplicates", Perm: auth.ViewContacts, Record: "contact", Reads: true,
 		Doc: "Find the contact with an email address; one that you may not see has no id.",
 		Use: "Use it before create-contact when you only have an address. Answers with a list of none or one."}, r.findDuplicates)
@@ -57,13 +60,6 @@ func (r *Room) Contacts(set *op.Set) {
 		Doc:   "Move a contact to the trash.",
 		Use:   "Appointments and submissions stay. restore-contact brings it back for 30 days; after that it is erased.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteContact)
-	op.Add(set, op.Op{ID: "get-contact-timeline", Route: "GET /contacts/{id}/activities", Perm: auth.ViewContacts, Record: "contact",
-		Doc: "List what happened to a contact, newest first.",
-		Use: "Use it to see notes, changes with old and new values, appointments and who did what. Answers with one page and next_cursor."}, r.contactTimeline)
-	op.Add(set, op.Op{ID: "add-note", Route: "POST /contacts/{id}/notes", Perm: auth.EditContacts, Record: "contact", Status: http.StatusCreated,
-		Doc:   "Add a note in plain text to a contact's timeline.",
-		Use:   "Use it to record what was said or agreed. The team reads it, the contact never does. Answers with the timeline entry; a note cannot be changed afterwards.",
-		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.addNote)
 	op.Add(set, op.Op{ID: "restore-contact", Route: "POST /contacts/{id}/restore", Perm: auth.DeleteContacts, Record: "contact",
 		Doc:   "Take a contact out of the trash with its values, tags, links and timeline.",
 		Use:   "Use it to undo delete-contact. svc_duplicate means that another contact has the address by now. Answers with the contact.",

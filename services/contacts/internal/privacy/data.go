@@ -14,6 +14,7 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -37,6 +38,7 @@ type personRecord struct {
 	Organizations []organization.Link `json:"organizations" doc:"The organizations that they are linked with."`
 	Timeline      []timeline.Entry    `json:"timeline" doc:"What happened."`
 	Consents      []marketing.Consent `json:"consents" doc:"What they consented to."`
+	Tasks         []task.Task         `json:"tasks" doc:"What the team had to do about them."`
 	Appointments  []personAppointment `json:"appointments" doc:"The appointments."`
 	Submissions   []personSubmission  `json:"submissions" doc:"What they sent by forms."`
 }
@@ -120,12 +122,15 @@ func recordOf(ctx context.Context, tx *db.Tx, c contact.Contact) (r personRecord
 	if r.Consents, err = marketing.ConsentsOf(ctx, tx, c.ID); err != nil {
 		return r, err
 	}
-	rows, err := tx.Query(ctx, `select `+timeline.Columns+` from activity a left join contact c on c.id = a.contact_id where a.contact_id = $1
+	rows, err := tx.Query(ctx, `select `+timeline.Columns+timeline.Pinned+` from activity a left join contact c on c.id = a.contact_id where a.contact_id = $1
 		order by a.created_at, a.id`, c.ID)
 	if err != nil {
 		return r, err
 	}
 	if r.Timeline, err = pgx.CollectRows(rows, timeline.Scan); err != nil {
+		return r, err
+	}
+	if r.Tasks, err = task.Of(ctx, tx, c.ID); err != nil {
 		return r, err
 	}
 	if rows, err = tx.Query(ctx, `select id, status, service_name as service, starts_at, ends_at from appointment where contact_id = $1 order by starts_at, id`, c.ID); err != nil {

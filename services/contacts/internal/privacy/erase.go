@@ -19,6 +19,7 @@ import (
 	"frontdesk/services/contacts/internal/joining"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -62,9 +63,14 @@ func (r *Room) erase(ctx context.Context, tx *db.Tx, keys []string, query string
 		return nil, err
 	}
 	for _, id := range ids {
-		if err := eraseContact(ctx, tx, id); err != nil {
+		tasks, err := task.Erase(ctx, tx, id)
+		if err == nil {
+			err = eraseContact(ctx, tx, id)
+		}
+		if err != nil {
 			return ids, fmt.Errorf("erase contact %s: %w", id, err)
 		}
+		l.AddID(tasks...)
 	}
 	return ids, r.forget(ctx, tx, l)
 }
@@ -85,6 +91,9 @@ func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 func (r *Room) forget(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	if err := timeline.Strike(ctx, tx, l.Person, l.Keys, l.Labels); err != nil {
 		return fmt.Errorf("strike from timelines: %w", err)
+	}
+	if err := task.Strike(ctx, tx, l.Person); err != nil {
+		return fmt.Errorf("strike from tasks: %w", err)
 	}
 	if err := contact.ForgetAddresses(ctx, tx, l.Keys); err != nil {
 		return fmt.Errorf("forget former addresses: %w", err)

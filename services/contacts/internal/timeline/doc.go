@@ -3,5 +3,5 @@
 //
 // An entry may be there before its contact is: a booking and the contact that it makes arrive by different topics.
 //
-// Reads: former_address.
+// Reads: contact, former_address.
 package timeline

@@ -24,17 +24,25 @@ const (
 	Deleted     = "deleted"
 	Restored    = "restored"
 	Merged      = "merged"
-	Note        = "note"
 	Linked      = "linked"
 	Unlinked    = "unlinked"
 	Appointment = "appointment"
 	Submission  = "submission"
 	Marketing   = "marketing"
+	Task        = "task"
+
+	note = "note"
+	mail = "mail"
 )
+
+// byType are the types of entries that a timeline is narrowed down to by one word.
+var byType = map[string][]string{"note": {note}, "change": {Created, Updated, Merged, Deleted, Restored}, "booking": {Appointment}, "submission": {Submission},
+	"link": {Linked, Unlinked}, "task": {Task}, "consent": {Marketing}, "mail": {mail}}
 
 // Entry is one entry of a timeline.
 type Entry struct {
-	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, deleted, restored or note."`
+	ID         uuid.UUID             `json:"id" doc:"The id of the entry: a note is changed and deleted by it."`
+	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, task, deleted, restored or note."`
 	Subject    string                `json:"subject" doc:"What happened, in a few words."`
 	Body       string                `json:"body" doc:"The text of a note; empty for others."`
 	Data       map[string]any        `json:"data" doc:"Of a change {field: {old, new}}, else what the entry is about."`
@@ -42,10 +50,15 @@ type Entry struct {
 	ActorLabel string                `json:"actor_label" doc:"Who did it, in words."`
 	UserID     *int64                `json:"user_id" doc:"The user id of who did it; null for nobody of the team."`
 	Contact    opt.Value[ContactRef] `json:"contact" db:"-" doc:"The person whom it is about, in the timeline of an organization."`
+	Pinned     bool                  `json:"pinned" doc:"A note that stands before all other entries."`
 	CreatedAt  time.Time             `json:"created_at" doc:"When it happened."`
+	EditedAt   *time.Time            `json:"edited_at" nullable:"true" doc:"When the text of the note last changed; null for never."`
 
-	ID uuid.UUID `json:"-"`
+	Version int64 `json:"-"`
 }
+
+// RecordVersion is the answer's ETag.
+func (e Entry) RecordVersion() int64 { return e.Version }
 
 // NewEntry is what is written to a timeline.
 type NewEntry struct {
@@ -132,8 +145,14 @@ func Erase(ctx context.Context, tx *db.Tx, contact uuid.UUID) error {
 }
 
 // Columns are read by Scan, of activity a and the contact c that an entry is about, if any.
-const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at,
-	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone`
+const Columns = `a.id, a.type, a.subject, a.body, a.data, a.channel, a.actor_label, a.user_id, a.created_at, a.edited_at, a.version,
+	c.id as contact_id, c.first_name, c.last_name, c.email, c.phone, `
+
+// Pinned and Unpinned end Columns: as it is, and as nothing is pinned where the entry stands among those of another record.
+const (
+	Pinned   = `a.pinned`
+	Unpinned = `false as pinned`
+)
 
 // Scan reads a row of Columns.
 func Scan(row pgx.CollectableRow) (Entry, error) {
@@ -150,13 +169,48 @@ type entryRow struct {
 	FirstName, LastName, Email, Phone *string
 }
 
-// Key is the place of an entry in a list, newest first.
-func Key(e Entry) (time.Time, uuid.UUID) { return e.CreatedAt, e.ID }
+// ahead is how many years the place of a pinned entry is ahead of its time, by which it stands before all others. After so many years the calendar is
+// the same again.
+const ahead = 4000
+
+// Key is the place of an entry in a list: pinned ones first, then the newest.
+func Key(e Entry) (time.Time, uuid.UUID) {
+	if e.Pinned {
+		return e.CreatedAt.AddDate(ahead, 0, 0), e.ID
+	}
+	return e.CreatedAt, e.ID
+}
+
+// Behind is the condition for those entries a, of which either all or none is pinned, that stand behind the page before.
+func Behind(page *db.Cursor, w *db.Where, pinned bool) string {
+	switch among := page.At.Year() >= ahead; {
+	case page.First, among && !pinned:
+		return ""
+	case among:
+		return w.Bind(" and (a.created_at, a.id) < (?, ?)", page.At.AddDate(-ahead, 0, 0), page.ID)
+	case pinned:
+		return " and false"
+	}
+	return w.Bind(" and (a.created_at, a.id) < (?, ?)", page.At, page.ID)
+}
 
 // TimelineQuery asks for a page of a record's timeline.
 type TimelineQuery struct {
-	ID uuid.UUID `json:"id"`
+	ID   uuid.UUID `json:"id"`
+	Type []string  `json:"type,omitempty" maxItems:"20" enum:"note,change,booking,submission,link,task,consent,mail" doc:"Only entries of these kinds, such as type=note&type=task."`
 	db.Page
+}
+
+// OfType is the condition for the entries a that q asks for.
+func (q TimelineQuery) OfType(w *db.Where) string {
+	if len(q.Type) == 0 {
+		return ""
+	}
+	var types []string
+	for _, name := range q.Type {
+		types = append(types, byType[name]...)
+	}
+	return w.Bind(" and a.type = any(?)", types)
 }
 
 // ContactRef names a contact.

@@ -63,6 +63,7 @@ var records = map[string]struct {
 }{
 	proto.ContactTopic:      {change{Type: "contact"}, ofContact},
 	proto.OrganizationTopic: {change{Type: "organization"}, nil},
+	proto.TaskTopic:         {change{Type: "task"}, ofTask},
 	proto.FieldTopic:        {change{Type: "field"}, nil},
 	proto.AppointmentTopic:  {change{Type: "appointment", app: "booking"}, ofAppointment},
 	proto.ServiceTopic: {change{Type: "service", app: "booking"}, func(c *change, e bus.Event) {
@@ -80,7 +81,7 @@ var records = map[string]struct {
 }
 
 // topics are those that changes are read from.
-var topics = []string{proto.ContactTopic, proto.OrganizationTopic, proto.FieldTopic, proto.AppointmentTopic, proto.ServiceTopic, proto.StaffTopic,
+var topics = []string{proto.ContactTopic, proto.OrganizationTopic, proto.TaskTopic, proto.FieldTopic, proto.AppointmentTopic, proto.ServiceTopic, proto.StaffTopic,
 	proto.FormTopic, proto.SubmissionTopic, proto.SiteTopic, proto.AppsTopic, proto.PageTopic, proto.AuditTopic}
 
 // changesOf returns what listeners get of an event: nothing of one by which nothing happened.
@@ -111,6 +112,12 @@ func ofContact(c *change, e bus.Event) {
 	_ = json.Unmarshal(e.Data, &record) // without a record nobody owns it
 	c.mine = func(who db.Actor) bool { return record.Owner != 0 && record.Owner == who.UserID }
 	c.moves = c.Gone || slices.Contains(e.Changed, "owner_user_id") || e.Kind == proto.KindContactMerged
+}
+
+// ofTask tells everybody that some task has changed: who owns the contact of one, contacts alone knows.
+func ofTask(c *change, e bus.Event) {
+	ofContact(c, e)
+	c.moves = true
 }
 
 func ofAppointment(c *change, e bus.Event) {
@@ -169,7 +176,7 @@ func audited(e bus.Event) []change {
 	}
 	c := record.change
 	c.Type, c.Actor = cmp.Or(c.Type, entry.GetRecordType()), e.Actor.Label
-	c.moves = c.moves || entry.GetAction() == "add-note"
+	c.moves = c.moves || slices.Contains([]string{"add-note", "update-note", "delete-note"}, entry.GetAction())
 	if !record.whole {
 		c.ID = entry.GetRecordId()
 	}

@@ -73,6 +73,8 @@ func TestListenersHearOfRecordsThatTheyMaySee(t *testing.T) {
 		"an answer to a command":          {record(proto.ContactTopic, proto.KindContactEnsured, "c", `null`), "", "", ""},
 		"a record that is sent again":     {bus.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: "c", State: true}, "", "", ""},
 		"an organization":                 {record(proto.OrganizationTopic, proto.KindOrganizationUpdated, "o", `{}`), "organization o", "organization o", "organization o"},
+		"a task of the listener":          {record(proto.TaskTopic, proto.KindTaskDone, "t", `{"owner_user_id":3}`), "task t", "task t", "task t"},
+		"a task of somebody else":         {record(proto.TaskTopic, proto.KindTaskDone, "t", `{"owner_user_id":1}`), "task t", "task t", "task"},
 		"an appointment of the listener":  {record(proto.AppointmentTopic, proto.KindAppointmentBooked, "a", `{"staff":{"user_id":3}}`), "appointment a", "appointment a", "appointment a"},
 		"an appointment of somebody else": {record(proto.AppointmentTopic, proto.KindAppointmentBooked, "a", `{"staff":{"user_id":1}}`), "appointment a", "appointment a", ""},
 		"an appointment that moved":       {record(proto.AppointmentTopic, proto.KindAppointmentRescheduled, "a", `{"staff":{"user_id":1}}`, "staff"), "appointment a", "appointment a", "appointment"},

@@ -173,7 +173,7 @@ func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitat
 // revoked is an invitation to revoke.
 type revoked struct {
 	ID        string `json:"id" maxLength:"64"`
-	Successor int64  `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations and appointments; required when the person has any."`
+	Successor int64  `json:"successor,omitempty" minimum:"1" doc:"Takes over contacts, organizations, tasks and appointments; required when the person has any."`
 }
 
 // bookingAnswersWithin is how long a revocation waits for booking.

@@ -72,7 +72,7 @@ func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-invitations", Route: "GET /staff/invitations", Perm: auth.ManageCRM, Doc: "List invitations that wait to be accepted.",
 		Use: "Use it to see who has not accepted yet, with ids for revoke-invitation."}, listInvitations)
 	op.AddOutside(set, op.Op{ID: "revoke-invitation", Route: "DELETE /staff/invitations/{id}", Perm: auth.ManageCRM, Record: "invitation",
-		Doc: "Revoke an invitation. Its link stops working; a successor takes over contacts, organizations and appointments.",
+		Doc: "Revoke an invitation. Its link stops working; a successor takes over contacts, organizations, tasks and appointments.",
 		Use: "The account that was made for it is deleted. invite-staff invites again. Where the person has appointments already, clients are mailed who does them now.",
 		Fails: op.Fails{
 			"svc_conflict successor":       "The successor is not on the team, or is the person who goes.",

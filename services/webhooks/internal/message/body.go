@@ -40,7 +40,7 @@ func newBody(e bus.Event, record uuid.UUID) (body, error) {
 	switch e.Topic {
 	case proto.ContactTopic:
 		b.contact = &record
-	case proto.AppointmentTopic, proto.SubmissionTopic:
+	case proto.AppointmentTopic, proto.SubmissionTopic, proto.TaskTopic:
 		var r struct {
 			Contact *struct {
 				ID *uuid.UUID `json:"id"`
@@ -56,7 +56,7 @@ func newBody(e bus.Event, record uuid.UUID) (body, error) {
 		b.spam = e.Topic == proto.SubmissionTopic && r.Status == "spam"
 	}
 	switch e.Kind {
-	case proto.KindContactUpdated, proto.KindOrganizationUpdated:
+	case proto.KindContactUpdated, proto.KindOrganizationUpdated, proto.KindTaskUpdated:
 		b.changed = slices.Concat([]string{}, e.Changed) // [] rather than null
 	case proto.KindContactMerged, proto.KindOrganizationMerged:
 		var m proto.Merged

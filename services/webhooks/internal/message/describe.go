@@ -28,7 +28,7 @@ func Describe() *op.Webhooks {
 		data := map[string]any{record: map[string]any{"$ref": "#/components/schemas/" + strings.ToUpper(record[:1]) + record[1:]}}
 		required := []string{record}
 		switch e.Event {
-		case proto.KindContactUpdated, proto.KindOrganizationUpdated:
+		case proto.KindContactUpdated, proto.KindOrganizationUpdated, proto.KindTaskUpdated:
 			data["changed"] = map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": "The names of the values that changed."}
 			required = append(required, "changed")
 		case proto.KindContactMerged, proto.KindOrganizationMerged:

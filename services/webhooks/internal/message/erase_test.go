@@ -23,7 +23,7 @@ func TestAnErasureMeetsAnEventThatIsBeingStored(t *testing.T) {
 			ctx := t.Context()
 			event := func(tx *db.Tx) error {
 				id := uuid.NewString()
-				return room.onOrganization(ctx, tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
+				return room.keep(ctx, tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
 					At: tx.Now, Data: []byte(`{"id":"` + id + `","name":"Ann's","email":"ann@example.com"}`)})
 			}
 			erase := func(tx *db.Tx) error {
@@ -62,7 +62,7 @@ func TestBodiesThatWereReadOtherwiseAreForgottenAndReadAnew(t *testing.T) {
 	for _, email := range []string{"d'hondt@example.com", "bob@example.com"} {
 		require.NoError(t, s.DB.Do(t.Context(), func(tx *db.Tx) error {
 			id := uuid.NewString()
-			return room.onOrganization(t.Context(), tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
+			return room.keep(t.Context(), tx, bus.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationUpdated, ID: db.NewID(), Key: id, Version: 1,
 				At: tx.Now, Data: []byte(`{"id":"` + id + `","name":"A","email":"` + email + `"}`)})
 		}))
 	}

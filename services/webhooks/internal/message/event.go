@@ -50,6 +50,10 @@ var events = []Event{
 	{proto.KindOrganizationDeleted, contactsApp, "Organization moved to the trash", "organization", byNothing},
 	{proto.KindOrganizationRestored, contactsApp, "Organization restored", "organization", byNothing},
 	{proto.KindOrganizationMerged, contactsApp, "Organizations merged", "organization", byNothing},
+	{proto.KindTaskCreated, contactsApp, "Task added", "task", byNothing},
+	{proto.KindTaskUpdated, contactsApp, "Task changed", "task", byNothing},
+	{proto.KindTaskDone, contactsApp, "Task done", "task", byNothing},
+	{proto.KindTaskDeleted, contactsApp, "Task deleted", "task", byNothing},
 	{proto.KindMarketingSubscribed, contactsApp, "Marketing emails confirmed", "contact", byTag},
 	{proto.KindMarketingUnsubscribed, contactsApp, "Marketing emails ended", "contact", byTag},
 	{proto.KindFormSubmitted, formsApp, "Form submitted", "submission", byForm},
@@ -61,6 +65,7 @@ var events = []Event{
 	{proto.KindAppointmentCancelled, bookingApp, "Appointment cancelled", "appointment", byService},
 	{proto.KindAppointmentCompleted, bookingApp, "Appointment completed", "appointment", byService},
 	{proto.KindAppointmentNoShow, bookingApp, "Client did not come", "appointment", byService},
+	{proto.KindAppointmentReopened, bookingApp, "Appointment opened again", "appointment", byService},
 	{proto.KindAppointmentReminderDue, bookingApp, "Reminder of an appointment is due", "appointment", byService},
 }
 

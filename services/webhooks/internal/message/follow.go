@@ -48,9 +48,9 @@ func (r *Room) onContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	return r.store(ctx, tx, e, b)
 }
 
-// onOrganization stores the event. An organization that was merged into another ends in a tombstone. Merging
-// erases no person, so the stored bodies stay.
-func (r *Room) onOrganization(ctx context.Context, tx *db.Tx, e bus.Event) error {
+// keep stores the event. An organization that was merged into another, and a task that was deleted, ends in a tombstone. Neither
+// erases a person, so the stored bodies stay.
+func (r *Room) keep(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	if e.Tombstone {
 		return nil
 	}

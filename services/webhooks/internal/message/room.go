@@ -39,7 +39,8 @@ func (r *Room) Parts() app.Parts {
 	return app.Parts{
 		Follows: []bus.Follow{
 			{Topic: proto.ContactTopic, Handle: r.onContact},
-			{Topic: proto.OrganizationTopic, Handle: r.onOrganization},
+			{Topic: proto.OrganizationTopic, Handle: r.keep},
+			{Topic: proto.TaskTopic, Handle: r.keep},
 			{Topic: proto.AppointmentTopic, Handle: r.onRecord},
 			{Topic: proto.SubmissionTopic, Handle: r.onRecord},
 		},

@@ -27,7 +27,7 @@ func TestWhatProducersSendIsPassedOnAsItIsAndHoldsNothingInternal(t *testing.T) 
 	every := s.Every(admin)
 	s.Subscribe(admin, r.URL, every...)
 	sent := map[string]map[string]any{}
-	for topic, key := range map[string]string{proto.ContactTopic: "contact", proto.OrganizationTopic: "organization", proto.AppointmentTopic: "appointment", proto.SubmissionTopic: "submission"} {
+	for topic, key := range map[string]string{proto.ContactTopic: "contact", proto.OrganizationTopic: "organization", proto.TaskTopic: "task", proto.AppointmentTopic: "appointment", proto.SubmissionTopic: "submission"} {
 		files, err := filepath.Glob(filepath.Join(samples, topic, "*.json"))
 		require.NoError(t, err)
 		for _, f := range files {
