@@ -41,6 +41,7 @@ type Record struct {
 	Place
 	Notes, Source, CancelReason string
 	CreatedAt, UpdatedAt        time.Time
+	StatusAt                    time.Time // when the status last changed
 	// TimedAt is when the time was last set or became certain. A reminder that was due before then is not sent.
 	TimedAt    time.Time
 	RemindedAt *time.Time
@@ -53,7 +54,7 @@ const selectAppointments = `select a.id, a.status, a.service_id, a.terms,
 	a.user_id, s.name as staff_name, s.meeting_url as staff_link, a.contact_id,
 	coalesce(c.first_name, '') as first_name, coalesce(c.last_name, '') as last_name, coalesce(c.email, '') as email, coalesce(c.phone, '') as phone, a.booked_for,
 	a.starts_at, a.ends_at, a.location_type, a.location, a.meeting_url, a.notes, a.source, a.submission_id, a.cancel_reason,
-	a.created_at, a.updated_at, a.timed_at, a.reminded_at, a.language, a.sequence, a.version
+	a.created_at, a.updated_at, coalesce(a.status_at, a.updated_at) as status_at, a.timed_at, a.reminded_at, a.language, a.sequence, a.version
 	from appointment a join staff s using (user_id) left join contact c on c.id = a.contact_id `
 
 // Query reads the appointments that the rest of a statement behind selectAppointments chooses.

@@ -76,8 +76,10 @@ func overlap(err error) error {
 func (r *Room) Save(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
 	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
-		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, booked_for = @booked_for, version = @version, updated_at = null where id = @id`, pgx.NamedArgs{
-		"id": a.ID, "status": a.Status, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
+		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, booked_for = @booked_for, version = @version, updated_at = null,
+		status_at = case when status <> @status then @now else status_at end where id = @id`, pgx.NamedArgs{
+		"now": tx.Now,
+		"id":  a.ID, "status": a.Status, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.TimedAt, "reminded_at": a.RemindedAt, "location_type": a.Place.Kind, "location": a.Place.Location,
 		"meeting_url": a.Place.MeetingURL, "notes": a.Notes, "cancel_reason": a.CancelReason, "sequence": a.Sequence, "booked_for": a.BookedFor, "version": a.Version + 1})
 	if err != nil {

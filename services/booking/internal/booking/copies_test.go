@@ -238,6 +238,8 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	a := o.book(gone, o.at(2, "10:00")).Is(201).Text("id")
 	organization := uuid.NewString()
 	o.Send(apptest.Event{Topic: proto.OrganizationTopic, Kind: proto.KindOrganizationCreated, Key: organization, Version: 1, Data: object{"id": organization}})
+	task := uuid.NewString()
+	o.Send(apptest.Event{Topic: proto.TaskTopic, Kind: proto.KindTaskCreated, Key: task, Version: 1, Data: object{"id": task}})
 	o.Send(apptest.Event{Topic: proto.FormTopic, Kind: proto.KindFormCreated, Key: "8", Version: 1, Data: object{"id": 8, "status": "publish"}})
 	o.Send(apptest.Event{Topic: proto.PageTopic, Kind: proto.KindPageCreated, Key: "9", Version: 1, Data: object{"id": 9}})
 	o.Settle()
@@ -245,9 +247,10 @@ func TestAfterALongAbsenceACopyHasNothingThatItsTopicHasNot(t *testing.T) {
 	o.exec(`update contact set id = gen_random_uuid() where id = $1`, gone)
 	o.exec(`insert into contact (id, version) values (gen_random_uuid(), 0)`)
 	o.exec(`insert into organization (id, version) values (gen_random_uuid(), 4)`)
+	o.exec(`insert into task (id, version) values (gen_random_uuid(), 4)`)
 	o.exec(`insert into form (id, version, status, trashed, elements) values (7, 1, 'publish', false, '[]')`)
 	o.exec(`insert into page (id, version, title, slug, status, content, url) values (7, 1, '', '', '', '', '')`)
-	require.Equal(t, map[string][]string{proto.ContactTopic: {stays}, proto.OrganizationTopic: {organization}, proto.FormTopic: {"8"}, proto.PageTopic: {"9"}}, o.Absent())
+	require.Equal(t, map[string][]string{proto.ContactTopic: {stays}, proto.OrganizationTopic: {organization}, proto.TaskTopic: {task}, proto.FormTopic: {"8"}, proto.PageTopic: {"9"}}, o.Absent())
 	o.admin.Get("/appointments/" + a).Is(200)
 	var provisional int
 	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from contact where version = 0`).Scan(&provisional))
@@ -346,4 +349,25 @@ func TestWhoAsksOnWithTheNewestTimeSeesWhatWasCommittedLate(t *testing.T) {
 	require.NoError(t, tx.Commit(t.Context()))
 	ids, _ := seen(newest)
 	require.Subset(t, ids, []any{late, soon})
+}
+
+func TestWhoHasOpenTasksIsNotRemovedWithoutASuccessor(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil)
+	leaver := o.As("staff")
+	tell := func(version int64, kind string, done any) func(id string) {
+		return func(id string) {
+			o.Send(apptest.Event{Topic: proto.TaskTopic, Kind: kind, Key: id, Version: version, Data: object{"id": id, "title": "Call", "owner_user_id": leaver.UserID, "done_at": done}})
+			o.Settle()
+		}
+	}
+	ticked, dropped := uuid.NewString(), uuid.NewString()
+	tell(1, proto.KindTaskCreated, nil)(ticked)
+	tell(1, proto.KindTaskCreated, nil)(dropped)
+	remove := path("/staff/%d", leaver.UserID)
+	o.admin.Delete(remove, nil).Fails(400, "svc_invalid_param")
+	tell(2, proto.KindTaskDone, o.Now().UTC())(ticked)
+	o.admin.Delete(remove, nil).Fails(400, "svc_invalid_param")
+	tell(2, proto.KindTaskDeleted, nil)(dropped)
+	o.admin.Delete(remove, nil).Is(200)
 }

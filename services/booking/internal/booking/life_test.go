@@ -27,6 +27,7 @@ var triggers = map[string]struct {
 	"cancel":   {[]string{appointments.StatusPending, appointments.StatusConfirmed}, appointments.StatusCancelled, false},
 	"complete": {[]string{appointments.StatusConfirmed}, appointments.StatusCompleted, true},
 	"no-show":  {[]string{appointments.StatusConfirmed}, appointments.StatusNoShow, true},
+	"reopen":   {[]string{appointments.StatusCompleted, appointments.StatusNoShow}, appointments.StatusConfirmed, false},
 }
 
 func TestHowAnAppointmentLives(t *testing.T) {
@@ -68,6 +69,28 @@ func TestHowAnAppointmentLives(t *testing.T) {
 			}
 			o.exec(`delete from appointment where id = $1`, id)
 		}
+	})
+	t.Run("what is over is taken back for a day, without a mail, unless somebody else has its time", func(t *testing.T) {
+		o := o.again(t, nil)
+		contact := o.contact(0, "ann@example.com")
+		id := o.book(contact, o.at(-1, "10:00"), object{"outside_hours": true}).Is(201).Text("id")
+		mailed := len(o.mails(""))
+		path := "/appointments/" + id
+		o.admin.Post(path+"/no-show", nil).Is(200)
+		o.Travel(23 * time.Hour)
+		require.Equal(t, "confirmed", o.admin.Post(path+"/reopen", nil).Is(200).Text("status"))
+		o.admin.Post(path+"/complete", nil).Is(200)
+		o.Travel(23 * time.Hour)
+		o.admin.Patch(path, object{"notes": "A note is no change of the status."}).Is(200)
+		o.Travel(2 * time.Hour)
+		require.Equal(t, "too_late", o.admin.Post(path+"/reopen", nil).Fails(409, "svc_conflict").Text("data.reason"))
+		require.Equal(t, []string{proto.KindAppointmentBooked, proto.KindAppointmentNoShow, proto.KindAppointmentReopened, proto.KindAppointmentCompleted, proto.KindAppointmentUpdated}, o.kinds(id))
+		require.Len(t, o.mails(""), mailed)
+
+		other := o.book(contact, o.at(-1, "14:00"), object{"outside_hours": true}).Is(201).Text("id")
+		o.admin.Post("/appointments/"+other+"/no-show", nil).Is(200)
+		o.book(contact, o.at(-1, "14:00"), object{"outside_hours": true}).Is(201)
+		o.admin.Post("/appointments/"+other+"/reopen", nil).Fails(409, "svc_slot_taken")
 	})
 	t.Run("of two who decide at once one is told the status", func(t *testing.T) {
 		o := o.again(t, nil)

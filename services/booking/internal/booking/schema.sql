@@ -30,6 +30,7 @@ CREATE TABLE appointment (
 	read_as smallint DEFAULT 0 NOT NULL,
 	booked_for text DEFAULT '' NOT NULL,
 	waiting_told timestamp with time zone,
+	status_at timestamp with time zone,
 	CONSTRAINT appointment_pkey PRIMARY KEY (id),
 	CONSTRAINT appointment_overlap EXCLUDE USING gist (user_id WITH =, period WITH &&) WHERE ((status = ANY (ARRAY['pending', 'confirmed', 'pending_payment']))),
 	CONSTRAINT appointment_check CHECK ((ends_at > starts_at)),
@@ -266,6 +267,14 @@ CREATE TABLE staff (
 	CONSTRAINT staff_pkey PRIMARY KEY (user_id)
 );
 CREATE CONSTRAINT TRIGGER catalog_staff AFTER INSERT OR DELETE OR UPDATE ON staff DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
+
+CREATE TABLE task (
+	id uuid NOT NULL,
+	version bigint NOT NULL,
+	owner_user_id bigint,
+	CONSTRAINT task_pkey PRIMARY KEY (id)
+);
+CREATE INDEX task_owner ON task (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 
 CREATE OR REPLACE FUNCTION appointment_counted()
  RETURNS trigger

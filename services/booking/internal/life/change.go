@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -51,6 +52,27 @@ func (r *Room) completeAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (
 
 func (r *Room) markNoShow(ctx context.Context, tx *db.Tx, in op.ByID) (appointments.Appointment, error) {
 	return r.setStatus(ctx, tx, in.ID, appointments.StatusNoShow, "", appointments.StatusConfirmed)
+}
+
+// reopenFor is how long an appointment that is over by its status can be taken back.
+const reopenFor = 24 * time.Hour
+
+// reopenAppointment takes back that an appointment was completed or missed.
+func (r *Room) reopenAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (appointments.Appointment, error) {
+	a, err := r.appointments.Lock(ctx, tx, in.ID)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	if err := a.Must(appointments.StatusCompleted, appointments.StatusNoShow); err != nil {
+		return appointments.Appointment{}, err
+	}
+	if tx.Now.Sub(a.StatusAt) > reopenFor {
+		return appointments.Appointment{}, fault.Conflict("too_late", "The appointment has been over for more than a day.")
+	}
+	next := a
+	next.Status = appointments.StatusConfirmed
+	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentReopened, "", nil, []string{"status"}}, services.Settings{})
+	return a.Whole(), err
 }
 
 // setStatus is Become for an appointment that the caller may see. What is over by its status must have started.

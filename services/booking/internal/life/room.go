@@ -54,7 +54,7 @@ func (r *Room) Changes(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.cancelAppointment)
 	op.Add(set, op.Op{ID: "complete-appointment", Route: "POST /appointments/{id}/complete", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Doc:   "Mark a confirmed appointment that has started as completed.",
-		Use:   "No mail is sent. It cannot be taken back, so be sure that the client came. Answers with the appointment.",
+		Use:   "No mail is sent. reopen-appointment takes it back for a day. Answers with the appointment.",
 		Fails: op.Fails{"svc_invalid_status": failNotStarted}}, r.completeAppointment)
 	op.Add(set, op.Op{ID: "confirm-appointment", Route: "POST /appointments/{id}/confirm", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Outside: true, Doc: "Confirm a requested appointment; the client gets a calendar file and a link to cancel or move.",
@@ -66,8 +66,13 @@ func (r *Room) Changes(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.declineAppointment)
 	op.Add(set, op.Op{ID: "mark-no-show", Route: "POST /appointments/{id}/no-show", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Doc:   "Mark a confirmed appointment that has started as missed by the client.",
-		Use:   "No mail is sent. It cannot be taken back. Answers with the appointment.",
+		Use:   "No mail is sent. reopen-appointment takes it back for a day. Answers with the appointment.",
 		Fails: op.Fails{"svc_invalid_status": failNotStarted}}, r.markNoShow)
+	op.Add(set, op.Op{ID: "reopen-appointment", Route: "POST /appointments/{id}/reopen", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+		Doc: "Mark an appointment that was completed or missed as confirmed again, within a day of that.",
+		Use: "Use it to undo complete-appointment and mark-no-show. No mail is sent. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": "The appointment is neither completed nor missed.", "svc_conflict too_late": "It has been over for more than a day.",
+			"svc_slot_taken": "Somebody else has its time by now."}}, r.reopenAppointment)
 	op.Add(set, op.Op{ID: "change-appointment-place", Route: "POST /appointments/{id}/place", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Outside: true, Doc: "Change where an appointment takes place; the client is mailed.",
 		Use:   "client needs location, online needs meeting_url or the person's own link. Time and status stay. Answers with the appointment.",
