@@ -80,7 +80,7 @@ test("a day at the desk is done wholly by keyboard", async () => {
 
   // A person is found, and gets a note.
   await go(page, name, "Ada " + name)
-  await tabTo(page, page.getByLabel("Note"))
+  await tabTo(page, page.getByLabel("New note"))
   await page.keyboard.type("Called back")
   await tabTo(page, button("Add the note"))
   await page.keyboard.press("Enter")

@@ -70,7 +70,7 @@ test("without a connection a screen that was never opened says so, and opens onc
 const changes = {
   "a note": {
     path: () => "/contacts/" + ids["/contacts/$id"],
-    fill: (page, what) => page.getByLabel("Note").fill(what),
+    fill: (page, what) => page.getByLabel("New note").fill(what),
     send: (page) => page.getByRole("button", { name: "Add the note" }).click(),
     done: (page, what) => page.locator(".entry--note").getByText(what).waitFor(),
   },

@@ -1,9 +1,10 @@
 // What others made since the person last looked: the bell, and the counts beside places.
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox } from "lucide-react"
+import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox, ListTodo } from "lucide-react"
 import { useId, useState, type ToggleEvent } from "react"
 import { api, take, type Schema } from "@/api/client"
+import type { Counts } from "@/kit/place"
 import { on } from "@/kit/start"
 import { number, t } from "@/kit/text"
 
@@ -16,9 +17,10 @@ const kinds = [
   { of: "requests", to: "/", icon: CalendarClock, app: "booking" },
   { of: "appointments", to: "/calendar", icon: CalendarPlus, app: "booking" },
   { of: "submissions", to: "/submissions", icon: Inbox, app: "forms" },
+  { of: "tasks", to: "/tasks", icon: ListTodo, app: undefined },
 ] as const
 
-const sum = (n: Schema<"News"> | undefined) => (n ? n.requests + n.appointments + n.submissions : 0)
+const sum = (n: Schema<"News"> | undefined) => (n ? n.requests + n.appointments + n.submissions + n.tasks : 0)
 
 /** Who opens it has looked: from then on everything counts from zero. */
 export default function Bell() {
@@ -55,7 +57,7 @@ export default function Bell() {
 }
 
 /** How much is new at a place. */
-export function NavCount({ of }: { of: "requests" | "submissions" }) {
+export function NavCount({ of }: { of: Counts }) {
   const n = useNews()?.[of] ?? 0
   return n > 0 && <span className="nav-count num"><span aria-hidden>{n > 99 ? "99+" : number(n)}</span><span className="sr">{t("news.count", { n })}</span></span>
 }

@@ -11,6 +11,7 @@ const nouns: Record<string, string[]> = {
   organization: ["organizations", "contacts"],
   appointment: ["appointments", "calendar", "slots", "overview", "news"],
   submission: ["submissions", "forms", "overview", "news"],
+  task: ["tasks", "overview", "news"],
   staff: ["staff", "team", "calendar"],
   time_off: ["time-off", "calendar", "slots", "staff"],
   field: ["fields", "field-groups"],

@@ -3,7 +3,7 @@
 // build (vite.config.mjs) writes of it what the server needs for the page, and the browser tests go by that.
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, type RouteComponent } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
-import { Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
+import { Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ListTodo, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
 import { Fault } from "@/api/fault"
 import { isOpen, type Counts, type Group, type Place, type Terms } from "@/kit/place"
 import { filters } from "@/kit/search"
@@ -65,6 +65,7 @@ function screen<const Path extends string, M extends object, const Filter extend
 
 export const screens = [
   screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", counts: "requests", calls: ["/overview"] }),
+  screen("/tasks", "contacts", () => import("@/contacts/tasks"), "TaskList", { label: "nav.tasks", icon: ListTodo, menu: "day", counts: "tasks", filters: ["owner", "show", "task"] }),
   screen("/contacts", "contacts", () => import("@/contacts/contacts"), "Contacts", { label: "nav.contacts", icon: Users, menu: "people", calls: ["/contacts?per_page=50", "/fields?entity=contact"], filters: ["search", "status", "marketing", "tag", "owner", "source", "organization", "appointment_from", "appointment_to", "no_appointment_since", "created_since", "include_deleted", "deleted"] }),
   screen("/contacts/$id", "contacts", () => import("@/contacts/contact"), "Contact", { calls: ["/contacts/$id", "/contacts/$id/activities?per_page=20", "/fields?entity=contact", "/field-groups?entity=contact"] }),
   screen("/organizations", "contacts", () => import("@/contacts/organizations"), "Organizations", { label: "nav.organizations", icon: Building2, menu: "people", calls: ["/organizations?per_page=50"], filters: ["search", "owner", "deleted"] }),

@@ -1,7 +1,7 @@
 import "./booking.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, UserRoundX, X } from "lucide-react"
+import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, RotateCcw, UserRoundX, X } from "lucide-react"
 import { useEffect, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
@@ -157,7 +157,7 @@ function PlaceDialog({ a, onClose }: { a: Record; onClose: () => void }) {
   )
 }
 
-type Step = "confirm" | "complete" | "no-show"
+type Step = "confirm" | "complete" | "no-show" | "reopen"
 
 function Actions({ a }: { a: Record }) {
   const queries = useQueryClient()
@@ -176,9 +176,9 @@ function Actions({ a }: { a: Record }) {
     setBusy(step)
     try {
       const params = { params: { path: { id: a.id } } }
-      const after = await take(step === "confirm" ? api.POST("/appointments/{id}/confirm", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params))
+      const after = await take(step === "reopen" ? api.POST("/appointments/{id}/reopen", params) : step === "confirm" ? api.POST("/appointments/{id}/confirm", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params))
       appointmentsChanged(queries, after)
-      toast(t(`booking.done.${step}`, { name: a.contact.name }))
+      toast(t(`booking.done.${step}`, { name: a.contact.name }), { undo: step === "complete" || step === "no-show" ? () => void run("reopen") : undefined })
     } catch (e) {
       if (asFault(e).code === "svc_invalid_status") void queries.invalidateQueries({ queryKey: appointmentKey(a.id) })
       toastFault(e)
@@ -195,6 +195,7 @@ function Actions({ a }: { a: Record }) {
       {may.finish && <Button icon={<UserRoundX aria-hidden />} busy={busy === "no-show"} onClick={() => void run("no-show")}>{t("booking.no_show")}</Button>}
       {may.finish && <Button kind="main" icon={<CheckCheck aria-hidden />} busy={busy === "complete"} onClick={() => void run("complete")}>{t("booking.complete")}</Button>}
       {may.answer && <Button kind="main" icon={<Check aria-hidden />} busy={busy === "confirm"} onClick={() => void run("confirm")}>{t("booking.confirm")}</Button>}
+      {may.reopen && <Button icon={<RotateCcw aria-hidden />} busy={busy === "reopen"} onClick={() => void run("reopen")}>{t("booking.reopen", { status: tOr(`booking.status.${a.status}`, a.status) })}</Button>}
       {may.again && <ButtonLink to="/appointments/new" search={{ contact: a.contact.id, service: a.service.id }} icon={<CalendarPlus aria-hidden />}>{t("booking.book_again")}</ButtonLink>}
       {open === "move" && <MoveDialog a={a} onClose={() => setOpen(undefined)} />}
       {(open === "cancel" || open === "decline") && <EndDialog a={a} how={open} onClose={() => setOpen(undefined)} />}

@@ -35,7 +35,9 @@ export function actionsOf(a: Appointment) {
   const open = a.status === "pending" || a.status === "confirmed"
   const begun = a.status === "confirmed" && Date.parse(a.starts_at) <= Date.now()
   const may = can("svc_manage_bookings")
-  return { answer: may && a.status === "pending", open: may && open, finish: may && begun, again: may && !open }
+  // For a day what is over can be taken back.
+  const fresh = (a.status === "completed" || a.status === "no_show") && Date.now() - Date.parse(a.updated_at) < 24 * 3_600_000
+  return { answer: may && a.status === "pending", open: may && open, finish: may && begun, again: may && !open, reopen: may && fresh }
 }
 
 /** By status. The API may have one that this page does not know yet. */

@@ -1,36 +1,37 @@
 import "./contacts.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
-import { ArrowLeft, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
+import { ArrowLeft, CalendarPlus, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
-import { api, ifMatch, take, type Schema } from "@/api/client"
-import { addNote, updateContact } from "@/api/limits"
-import { Button } from "@/kit/button"
+import { api, ifMatch, take } from "@/api/client"
+import { updateContact } from "@/api/limits"
+import { Button, ButtonLink } from "@/kit/button"
 import { dateText, momentText } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
 import { confirm } from "@/kit/dialog"
 import { typedNumber } from "@/kit/draft"
-import type { Page } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/head"
-import { can, me } from "@/kit/start"
+import { can, on } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
+import { Appointments, Submissions } from "./booked"
 import { Consents } from "./consents"
 import { membersOrNone, statuses, useFieldsPending, type Contact as Record } from "./data"
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Status } from "./marks"
+import { Reach } from "./reach"
 import { Merge } from "./merge"
 import { Tags } from "./tags"
-import { History, timelineKey } from "./timeline"
+import { Tasks } from "./task"
+import { History } from "./history"
+import { timelineKey } from "./timeline"
 import { contactKey, contactQuery, nameOf } from "@/kit/records"
 import { useTeam } from "@/team/data"
-
-type Entry = Schema<"Entry">
 
 const route = getRouteApi("/contacts/$id")
 
@@ -70,6 +71,7 @@ function Person({ c }: { c: Record }) {
       <div className="content record">
         <div className="stack">
           <Panel title={t("contacts.about")}>
+            <Reach email={c.email} phone={c.phone} />
             <dl className="facts panel-body">
               <Inline {...text("first_name")} limits={updateContact} />
               <Inline {...text("last_name")} limits={updateContact} />
@@ -84,49 +86,18 @@ function Person({ c }: { c: Record }) {
           <Panel title={t("contacts.tags")}>
             <div className="panel-body"><Tags tags={draft.mine.tags} readOnly={fixed} onChange={(tags) => void draft.change("tags", tags)} /></div>
           </Panel>
+          <Tasks about={{ contact: c.id }} readOnly={fixed} owner={c.owner_user_id} />
           <CustomFields entity="contact" draft={draft} readOnly={fixed} />
+          {on("booking") && <Appointments contact={c.id} />}
+          {on("forms") && <Submissions contact={c.id} />}
           <Links side="contacts" id={c.id} readOnly={fixed} />
           <Consents c={c} readOnly={fixed} />
         </div>
         <Panel title={t("contacts.timeline")}>
-          <div className="panel-body stack">
-            {!fixed && <Note id={c.id} />}
-            <History kind="contacts" id={c.id} />
-          </div>
+          <History kind="contacts" id={c.id} readOnly={fixed} />
         </Panel>
       </div>
     </>
-  )
-}
-
-const noNote = { body: "" }
-
-/** A note is a draft of an empty one. It stands in the timeline at once, and in its field until it is filed. */
-function Note({ id }: { id: string }) {
-  const queries = useQueryClient()
-  const draft = useDraft(noNote, { load: () => Promise.resolve(noNote), keep: () => {} }, async ({ change: { body = "" }, key }) => {
-    const cached = timelineKey("contacts", id)
-    void queries.cancelQueries({ queryKey: cached })
-    const before = queries.getQueryData(cached)
-    const entry: Entry = { type: "note", subject: "", body, data: {}, channel: me.channel, actor_label: me.name, user_id: me.user_id, contact: null, created_at: new Date().toISOString() }
-    queries.setQueryData<{ pages: Page<Entry>[] }>(cached, (old) => old && { ...old, pages: old.pages.map((p, i) => (i === 0 ? { ...p, items: [entry, ...(p.items ?? [])] } : p)) })
-    try {
-      await take(api.POST("/contacts/{id}/notes", { params: { path: { id }, header: { "Idempotency-Key": key } }, body: { body } }))
-    } catch (e) {
-      queries.setQueryData(cached, before)
-      throw e
-    } finally {
-      void queries.invalidateQueries({ queryKey: cached })
-    }
-    return noNote
-  })
-  const add = () => void draft.save().catch(toastFault)
-  return (
-    <form className="note" onSubmit={(e) => (e.preventDefault(), add())}>
-      <textarea className="input" rows={2} aria-label={t("contacts.note")} placeholder={t("contacts.note_hint")} value={draft.mine.body} readOnly={draft.sending} {...addNote.body} onChange={(e) => draft.set("body", e.target.value)}
-        onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && !draft.sending && add()} />
-      {draft.dirty && <Button kind="main" small type="submit" busy={draft.sending}>{t("contacts.note_add")}</Button>}
-    </form>
   )
 }
 
@@ -168,6 +139,7 @@ function Commands({ c }: { c: Record }) {
   return (
     <>
       {c.deleted_at && can("svc_delete_contacts") && <Button busy={busy} icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>}
+      {on("booking") && can("svc_manage_bookings") && c.deleted_at === null && <ButtonLink to="/appointments/new" search={{ contact: c.id }} kind="main" icon={<CalendarPlus aria-hidden />}>{t("contacts.book")}</ButtonLink>}
       <Actions actions={[
         ...(live ? [{ id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) }, { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() }] : []),
         ...(can("svc_manage_crm") && c.email ? [{ id: "erase", label: t("contacts.erase"), icon: Eraser, bad: true, run: () => void erase() }] : []),

@@ -1,8 +1,10 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Download, Plus, Upload, UserRoundPlus, Users } from "lucide-react"
+import { Download, Pencil, Plus, RotateCcw, Trash2, Upload, UserRoundPlus, Users } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { api, download, take } from "@/api/client"
 import type { operations } from "@/api/schema"
+import { BulkBar, useBulk } from "@/kit/bulk"
 import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import { late } from "@/kit/late"
@@ -11,6 +13,7 @@ import { countFilters } from "@/kit/search"
 import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
+import { callMany } from "./call-many"
 import { statuses, subscriptions, useFields, useFieldsPending, useSources, valueText, type Contact } from "./data"
 import { Status } from "./marks"
 import { Restore } from "./restore"
@@ -18,6 +21,7 @@ import { useTags, nameOf } from "@/kit/records"
 import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/contacts")
+const ChangeMany = late(() => import("./change-many").then((m) => ({ default: m.ChangeMany })))
 const NewContact = late(() => import("./new-contact").then((m) => ({ default: m.NewContact })))
 
 /** What the API narrows contacts down by, except for a list of changes. */
@@ -30,10 +34,12 @@ export function Contacts() {
   const search: { [N in Same<keyof typeof asked, Narrows>]?: string } = asked
   const navigate = route.useNavigate()
   const [making, setMaking] = useState(false)
-  const [chosen, setChosen] = useState(new Set<string>())
+  const [changing, setChanging] = useState(false)
+  const queries = useQueryClient()
   const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   const list = useList(["contacts", "list", search], (cursor, signal) =>
     take(api.GET("/contacts", { params: { query: { ...search, per_page: 50, cursor } }, signal })))
+  const bulk = useBulk(list.total, (cursor) => take(api.GET("/contacts", { params: { query: { ...search, per_page: 100, cursor } } })), () => void queries.invalidateQueries({ queryKey: ["contacts"] }))
   const team = useTeam()
   const fields = useFields("contact")
   const pending = useFieldsPending("contact")
@@ -60,18 +66,13 @@ export function Contacts() {
       ? { key: "restore", label: t("contacts.trashed_at"), width: 15, under: true, end: true, cell: (c) => c.deleted_at && <Restore kind="contacts" id={c.id} name={nameOf(c)} at={c.deleted_at} /> }
       : { key: "activity", label: t("contacts.last_activity"), hides: 1, end: true, cell: (c) => <span className="soft nowrap">{c.last_activity && agoText(c.last_activity)}</span> },
   ], [team, fields, search.deleted])
-  const toggle = (id: string) => setChosen((old) => {
-    const next = new Set(old)
-    if (!next.delete(id)) next.add(id)
-    return next
-  })
   const { include_deleted: _, deleted, ...exported } = search
   return (
     <>
       <Head title={t("nav.contacts")} count={<Total n={list.data && list.total} />}>
         {can("svc_export_contacts") && !deleted && (
-          <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/contacts.csv", chosen.size > 0 ? { ids: [...chosen] } : exported)} download>
-            {chosen.size > 0 ? t("contacts.export_chosen", { n: chosen.size }) : t("contacts.export")}
+          <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/contacts.csv", bulk.chosen.size > 0 && !bulk.all ? { ids: [...bulk.chosen] } : exported)} download>
+            {bulk.chosen.size > 0 && !bulk.all ? t("contacts.export_chosen", { n: bulk.chosen.size }) : t("contacts.export")}
           </ButtonAnchor>
         )}
         {can("svc_import_contacts") && <ButtonLink to="/import" icon={<Upload aria-hidden />}>{t("contacts.import")}</ButtonLink>}
@@ -87,10 +88,16 @@ export function Contacts() {
         <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
           onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
       </Tools>
+      <BulkBar bulk={bulk}>
+        {can("svc_edit_contacts") && !search.deleted && <Button small icon={<Pencil aria-hidden />} onClick={() => setChanging(true)}>{t("bulk.edit")}</Button>}
+        {can("svc_delete_contacts") && (search.deleted
+          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { restore: true }), callMany("contacts", { trash: true }))}>{t("contacts.restore")}</Button>
+          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { trash: true }), callMany("contacts", { restore: true }))}>{t("contacts.trash")}</Button>)}
+      </BulkBar>
       <List list={list} waits={pending} columns={columns} keeps="contacts" id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
-        selection={can("svc_export_contacts") ? { chosen, toggle, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}
+        selection={can("svc_export_contacts") || can("svc_edit_contacts") ? { ...bulk, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}
         empty={{ icon: Users, title: t("contacts.empty"), text: t("contacts.empty_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<UserRoundPlus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new")}</Button> }} />
-      <Suspense>{making && <NewContact onClose={() => setMaking(false)} />}</Suspense>
+      <Suspense>{making && <NewContact onClose={() => setMaking(false)} />}{changing && <ChangeMany kind="contacts" bulk={bulk} onClose={() => setChanging(false)} />}</Suspense>
     </>
   )
 }

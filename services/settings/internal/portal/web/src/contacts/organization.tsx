@@ -21,7 +21,10 @@ import { membersOrNone, organizationKey, organizationQuery, useFieldsPending, ty
 import { CustomFields } from "./fields"
 import { Links } from "./links"
 import { Merge } from "./merge"
-import { History, timelineKey } from "./timeline"
+import { Reach } from "./reach"
+import { Tasks } from "./task"
+import { History } from "./history"
+import { timelineKey } from "./timeline"
 import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/organizations/$id")
@@ -58,6 +61,7 @@ function Company({ o }: { o: Record }) {
       <div className="content record">
         <div className="stack">
           <Panel title={t("contacts.about")}>
+            <Reach email={o.email} phone={o.phone} />
             <dl className="facts panel-body">
               {texts.map((n) => <Inline key={n} name={n} label={t(`contacts.${n}`)} draft={draft} limits={updateOrganization} type={types[n as "email"]} readOnly={fixed} />)}
               <Inline label={t("contacts.owner")} name="owner_user_id" draft={draft} readOnly={fixed} parse={(v) => typedNumber(v)} options={membersOrNone(team)} />
@@ -68,8 +72,9 @@ function Company({ o }: { o: Record }) {
         </div>
         <div className="stack">
           <Links side="organizations" id={o.id} readOnly={fixed} />
+          <Tasks about={{ organization: o.id }} readOnly={fixed} owner={o.owner_user_id} />
           <Panel title={t("contacts.timeline")}>
-            <div className="panel-body stack"><History kind="organizations" id={o.id} /></div>
+            <History kind="organizations" id={o.id} readOnly={fixed} />
           </Panel>
         </div>
       </div>

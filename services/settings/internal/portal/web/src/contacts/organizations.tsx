@@ -1,7 +1,9 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Building2, CopyCheck, Download, Plus } from "lucide-react"
+import { Building2, CopyCheck, Download, Pencil, Plus, RotateCcw, Trash2 } from "lucide-react"
 import { Suspense, useMemo, useState } from "react"
 import { api, download, take } from "@/api/client"
+import { BulkBar, useBulk } from "@/kit/bulk"
 import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import { late } from "@/kit/late"
@@ -10,11 +12,13 @@ import { countFilters } from "@/kit/search"
 import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
 import { number, t } from "@/kit/text"
+import { callMany } from "./call-many"
 import { type Organization } from "./data"
 import { Restore } from "./restore"
 import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/organizations")
+const ChangeMany = late(() => import("./change-many").then((m) => ({ default: m.ChangeMany })))
 const NewOrganization = late(() => import("./new-organization").then((m) => ({ default: m.NewOrganization })))
 
 export function Organizations() {
@@ -24,6 +28,9 @@ export function Organizations() {
   const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
   const list = useList(["organizations", "list", search], (cursor, signal) =>
     take(api.GET("/organizations", { params: { query: { ...search, per_page: 50, cursor } }, signal })))
+  const queries = useQueryClient()
+  const [changing, setChanging] = useState(false)
+  const bulk = useBulk(list.total, (cursor) => take(api.GET("/organizations", { params: { query: { ...search, per_page: 100, cursor } } })), () => void queries.invalidateQueries({ queryKey: ["organizations"] }))
   const columns = useMemo((): Column<Organization>[] => [
     { key: "name", label: t("contacts.organization"), cell: (o) => (
       <div className="cell-line">
@@ -51,9 +58,15 @@ export function Organizations() {
         <Choice label={t("contacts.owner")} value={search.owner} options={useTeam().map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
         <Choice label={t("contacts.in_trash")} value={search.deleted && "true"} options={[{ value: "true", label: t("contacts.only_trash") }]} onChange={(v) => set({ deleted: v })} />
       </Tools>
-      <List list={list} columns={columns} keeps="organizations" id={(o) => o.id} name={t("nav.organizations")} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
+      <BulkBar bulk={bulk}>
+        {!search.deleted && <Button small icon={<Pencil aria-hidden />} onClick={() => setChanging(true)}>{t("bulk.edit")}</Button>}
+        {can("svc_delete_contacts") && (search.deleted
+          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { restore: true }), callMany("organizations", { trash: true }))}>{t("contacts.restore")}</Button>
+          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { trash: true }), callMany("organizations", { restore: true }))}>{t("contacts.trash")}</Button>)}
+      </BulkBar>
+      <List list={list} columns={columns} keeps="organizations" id={(o) => o.id} name={t("nav.organizations")} selection={can("svc_edit_contacts") ? { ...bulk, label: (o) => t("contacts.choose", { name: o.name }) } : undefined} filtered={countFilters(search) > 0} onClear={() => void navigate({ search: {} })}
         empty={{ icon: Building2, title: t("contacts.no_organizations"), text: t("contacts.no_organizations_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new_organization")}</Button> }} />
-      <Suspense>{making && <NewOrganization onClose={() => setMaking(false)} />}</Suspense>
+      <Suspense>{making && <NewOrganization onClose={() => setMaking(false)} />}{changing && <ChangeMany kind="organizations" bulk={bulk} onClose={() => setChanging(false)} />}</Suspense>
     </>
   )
 }

@@ -14,6 +14,7 @@ import { number, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { Guide } from "./guide"
 import { Plots } from "./plots"
+import { MyTasks } from "./my-tasks"
 import { Timeline } from "./timeline"
 
 type Appointment = Schema<"OverviewAppointment">
@@ -60,6 +61,7 @@ function Day({ data }: { data: Schema<"Overview"> }) {
             {requests.length === 0 ? <p className="panel-none soft"><Inbox aria-hidden />{t("contacts.requests_none")}</p> : <ul className="agenda">{requests.map((a) => <Request key={a.id} a={a} />)}</ul>}
           </Panel>
         )}
+        <MyTasks mine={data.tasks} />
         <Panel title={t("contacts.activity")}>
           {data.activity.length === 0 ? <p className="panel-none soft">{t("contacts.activity_none")}</p> : <div className="panel-body"><Timeline entries={data.activity} named /></div>}
         </Panel>

@@ -1,11 +1,9 @@
 // The timeline of a contact or an organization, and of the overview.
 import { Link } from "@tanstack/react-router"
-import { Building2, CalendarClock, FileText, GitMerge, Link2, Link2Off, Mail, MessageSquareText, Pencil, Plus, RotateCcw, Trash2, type LucideIcon } from "lucide-react"
-import { api, take, type Schema } from "@/api/client"
-import { Button } from "@/kit/button"
+import { Building2, CalendarClock, FileText, GitMerge, Link2, Link2Off, Mail, MessageSquareText, ListTodo, Pencil, Pin, Plus, RotateCcw, Trash2, type LucideIcon } from "lucide-react"
+import type { ReactNode } from "react"
+import type { Schema } from "@/api/client"
 import { agoText, momentText } from "@/kit/dates"
-import { useList } from "@/kit/list"
-import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
 import { valueText } from "./data"
 
@@ -14,41 +12,29 @@ type Data = { [key: string]: unknown }
 
 const icons: Record<string, LucideIcon> = {
   created: Plus, updated: Pencil, deleted: Trash2, restored: RotateCcw, merged: GitMerge, note: MessageSquareText, linked: Link2, unlinked: Link2Off,
-  appointment: CalendarClock, submission: FileText, marketing: Mail,
+  appointment: CalendarClock, submission: FileText, marketing: Mail, task: ListTodo,
 }
 
 /** The newest page of a record's timeline is under this key. */
 export const timelineKey = (kind: "contacts" | "organizations", id: string) => [kind, "timeline", id]
 
-/** A record's timeline, page by page. */
-export function History({ kind, id }: { kind: "contacts" | "organizations"; id: string }) {
-  const list = useList<Entry>(timelineKey(kind, id), (cursor, signal) => take(api.GET(`/${kind}/{id}/activities`, { params: { path: { id }, query: { cursor, per_page: 20 } }, signal })))
-  if (list.isPending) return <Skeleton lines={5} />
-  if (list.isError && list.items.length === 0) return <Failed error={list.error} retry={() => void list.refetch()} />
-  return (
-    <>
-      <Timeline entries={list.items} named={kind === "organizations"} />
-      {list.hasNextPage && <div><Button small busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
-    </>
-  )
-}
-
-export function Timeline({ entries, named }: { entries: Entry[]; named?: boolean }) {
+/** beside has what can be done with an entry, and instead stands in the place of its text. */
+export function Timeline({ entries, named, beside, instead }: { entries: Entry[]; named?: boolean; beside?: (e: Entry) => ReactNode; instead?: (e: Entry) => ReactNode }) {
   return (
     <ol className="timeline">
-      {entries.map((e, i) => {
-        const Icon = icons[e.type] ?? Building2
+      {entries.map((e) => {
+        const Icon = e.pinned ? Pin : (icons[e.type] ?? Building2)
         return (
-          <li key={i} className={`entry entry--${e.type}`}>
+          <li key={e.id} className={`entry entry--${e.type}`}>
             <span className="entry-icon"><Icon aria-hidden /></span>
             <div className="entry-main">
               <p className="entry-head">
                 <span>{named && e.contact && <><Link to="/contacts/$id" params={{ id: e.contact.id }} className="row-link">{e.contact.name}</Link> · </>}{whatHappened(e)}</span>
-                <time dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time>
+                <span className="row row--tight"><time dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time>{beside?.(e)}</span>
               </p>
-              {e.body && <p className="entry-body pre">{e.body}</p>}
+              {instead?.(e) || (e.body && <p className="entry-body pre">{e.body}</p>)}
               {e.type !== "created" && <Changes data={(e.data.changes as Data | undefined) ?? e.data} />}
-              <p className="entry-by">{[e.actor_label, tOr("contacts.channel." + e.channel, e.channel)].filter(Boolean).join(" · ")}</p>
+              <p className="entry-by">{[e.actor_label, tOr("contacts.channel." + e.channel, e.channel), e.pinned && t("contacts.note_pinned"), e.edited_at && t("contacts.note_edited", { date: momentText(e.edited_at) })].filter(Boolean).join(" · ")}</p>
             </div>
           </li>
         )
@@ -59,7 +45,7 @@ export function Timeline({ entries, named }: { entries: Entry[]; named?: boolean
 
 /** What happened, in the reader's language, and with what; the API's own words for what is not known here. */
 function whatHappened(e: Entry): string {
-  const d = e.data as { event?: string; appointment?: { service?: { name?: string }; starts_at?: string }; form?: { name?: string }; organization?: { name?: string }; marketing?: { new?: string } }
+  const d = e.data as { event?: string; appointment?: { service?: { name?: string }; starts_at?: string }; form?: { name?: string }; task?: { title?: string }; organization?: { name?: string }; marketing?: { new?: string } }
   const about = (text: string, ...rest: (string | undefined)[]) => [text, ...rest.filter(Boolean)].join(" · ")
   switch (e.type) {
     case "appointment":
@@ -69,6 +55,8 @@ function whatHappened(e: Entry): string {
     case "linked":
     case "unlinked":
       return about(t(`contacts.entry.${e.type}`), d.organization?.name)
+    case "task":
+      return about(tOr("contacts.entry.task." + d.event, e.subject), d.task?.title)
     case "merged":
       return about(t(`contacts.entry.${e.type}`), e.subject)
   }

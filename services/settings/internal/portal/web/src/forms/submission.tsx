@@ -36,12 +36,14 @@ function One({ s }: { s: Record }) {
   const changed = () => {
     for (const noun of [["submissions", "list"], ["submissions", "weeks"], ["forms", "list"], ["overview"]]) void queries.invalidateQueries({ queryKey: noun })
   }
-  const notSpam = async () => {
+  const mark = async (spam: boolean) => {
     setBusy(true)
     try {
-      queries.setQueryData(submissionKey(s.id), await take(api.POST("/submissions/{id}/not-spam", { params: { path: { id: s.id } } })))
+      const again = s.spam_reason === "team"
+      queries.setQueryData(submissionKey(s.id), await take(api.POST(spam ? "/submissions/{id}/spam" : "/submissions/{id}/not-spam", { params: { path: { id: s.id } } })))
       changed()
-      toast(t("forms.not_spam_done"))
+      if (spam) toast(t("forms.is_spam_done"), { undo: () => void mark(false) })
+      else toast(t(again ? "forms.not_spam_again" : "forms.not_spam_done"))
     } catch (e) {
       toastFault(e)
     } finally {
@@ -63,7 +65,8 @@ function One({ s }: { s: Record }) {
     <>
       <Head title={name} back={<Link to="/submissions" className="icon-button" aria-label={t("nav.submissions")}><ArrowLeft aria-hidden /></Link>} count={<SubmissionStatus s={s} />}>
         {may && <Button icon={<Trash2 aria-hidden />} onClick={() => void remove()}>{t("delete")}</Button>}
-        {may && s.status === "spam" && <Button kind="main" busy={busy} icon={<ShieldCheck aria-hidden />} onClick={() => void notSpam()}>{t("forms.not_spam")}</Button>}
+        {may && s.status === "spam" && <Button kind="main" busy={busy} icon={<ShieldCheck aria-hidden />} onClick={() => void mark(false)}>{t("forms.not_spam")}</Button>}
+        {may && s.status === "received" && <Button busy={busy} icon={<ShieldAlert aria-hidden />} onClick={() => void mark(true)}>{t("forms.is_spam")}</Button>}
       </Head>
       <div className="content stack">
         {s.status === "spam" && <div className="notice notice--warn"><ShieldAlert aria-hidden /><div><p><b>{t("forms.spam_because", { why: spamReason(s.spam_reason ?? "") })}</b></p><p>{t("forms.spam_text")}</p></div></div>}

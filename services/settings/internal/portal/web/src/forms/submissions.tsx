@@ -1,10 +1,11 @@
 import "./forms.css"
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Download, Inbox, X } from "lucide-react"
+import { Download, Inbox, ShieldAlert, ShieldCheck, Trash2, X } from "lucide-react"
 import { useMemo, useState } from "react"
 import { api, download, take } from "@/api/client"
-import { ButtonAnchor } from "@/kit/button"
+import { BulkBar, useBulk } from "@/kit/bulk"
+import { Button, ButtonAnchor } from "@/kit/button"
 import { agoText, momentText } from "@/kit/dates"
 import { addDays, startOfDay } from "@/kit/wall"
 import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
@@ -45,6 +46,15 @@ export function Submissions() {
   const [moved, setMoved] = useState(false)
   const ofPerson = (id: string | undefined) => (setMoved(true), set({ contact: id }))
   const clear = () => (setMoved(false), void navigate({ search: {}, replace: true }))
+  const queries = useQueryClient()
+  const bulk = useBulk(list.total, (cursor) => take(api.GET("/submissions", { params: { query: { ...query, per_page: 100, cursor } } })), () => {
+    for (const queryKey of [["submissions"], ["forms"], ["overview"]]) void queries.invalidateQueries({ queryKey })
+  })
+  const many = (body: { spam?: boolean; delete?: boolean }) => (ids: string[]) => take(api.POST("/submissions/bulk", { body: { ids, ...body } }))
+  const remove = async () => {
+    const { confirm } = await import("@/kit/dialog")
+    if (await confirm({ title: t("forms.delete_many", { n: bulk.n }), text: t("forms.submission_delete_text"), action: t("forms.delete_many_do", { n: bulk.n }), bad: true })) await bulk.run(many({ delete: true }))
+  }
   const columns = useMemo((): Column<Submission>[] => [
     { key: "who", label: t("forms.from"), cell: (s) => {
       const { who, words } = summary(s)
@@ -71,7 +81,12 @@ export function Submissions() {
         {date("since", t("forms.since"))}
         {date("until", t("forms.until"))}
       </Tools>
-      <List list={list} columns={columns} keeps="submissions" id={(s) => s.id} name={t("nav.submissions")} filtered={countFilters(search) > 0} onClear={clear}
+      <BulkBar bulk={bulk}>
+        {search.status !== "spam" && <Button small icon={<ShieldAlert aria-hidden />} onClick={() => void bulk.run(many({ spam: true }), many({ spam: false }))}>{t("forms.is_spam")}</Button>}
+        {search.status !== "received" && <Button small icon={<ShieldCheck aria-hidden />} onClick={() => void bulk.run(many({ spam: false }))}>{t("forms.not_spam")}</Button>}
+        <Button small icon={<Trash2 aria-hidden />} onClick={() => void remove()}>{t("delete")}</Button>
+      </BulkBar>
+      <List list={list} columns={columns} keeps="submissions" id={(s) => s.id} name={t("nav.submissions")} selection={can("svc_manage_forms") ? { ...bulk, label: (s) => t("forms.choose", { name: summary(s).who }) } : undefined} filtered={countFilters(search) > 0} onClear={clear}
         empty={{ icon: Inbox, title: t("forms.none_sent"), text: t("forms.none_sent_text") }} />
     </>
   )

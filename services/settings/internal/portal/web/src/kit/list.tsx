@@ -34,7 +34,7 @@ export type Column<T> = Fit & { label: string; cell: (item: T) => ReactNode; end
 /** The width of the ticks before each row, in pixels. */
 const checkWidth = 52
 
-type Selection<T> = { chosen: Set<string>; toggle: (id: string) => void; label: (item: T) => string }
+type Selection<T> = { chosen: ReadonlySet<string>; all?: boolean; toggle: (id: string) => void; toggleAll?: (ids: string[]) => void; label: (item: T) => string }
 
 /** The columns of a list as they fit now. */
 type Shape<T> = { shown: Column<T>[]; under: Column<T>[] }
@@ -135,13 +135,15 @@ export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered
         <table className="table table--list" aria-label={name} aria-busy={list.isFetching}>
           <thead>
             <tr>
-              {selection && <th className="cell-check" style={{ width: checkWidth }}><span className="sr">{t("list.select")}</span></th>}
+              {selection && <th className="cell-check" style={{ width: checkWidth }}>{selection.toggleAll ? (
+                <label className="check-target"><input type="checkbox" checked={selection.all || rows.every((x) => selection.chosen.has(id(x)))} onChange={() => selection.toggleAll!(rows.map(id))} aria-label={t("list.select_all")} /></label>
+              ) : <span className="sr">{t("list.select")}</span>}</th>}
               {shape.shown.map((c, i) => <th key={c.key} scope="col" className={c.end ? "end" : undefined} title={c.label} style={i > 0 ? { width: `${c.width ?? 9}rem` } : undefined}>{c.label}</th>)}
             </tr>
           </thead>
           <tbody ref={body}>
             {room !== undefined && rows.map((item) => (
-              <Row key={id(item)} item={item} id={id(item)} shape={shape} selection={selection} chosen={selection?.chosen.has(id(item)) ?? false} />
+              <Row key={id(item)} item={item} id={id(item)} shape={shape} selection={selection} chosen={selection ? (selection.all || selection.chosen.has(id(item))) : false} />
             ))}
           </tbody>
         </table>

@@ -106,6 +106,7 @@ function Subject({ e }: { e: Entry }) {
   if (!e.record_type) return null
   const type = tOr("settings.record." + e.record_type, words(e.record_type.replaceAll("_", "-")))
   const to = screens[e.record_type]
+  if (e.record_ids.length > 0) return <span className="cell-main"><span>{type}</span><small className="cell-text num" title={e.record_ids.join(" ")}>{t("settings.audit.records", { n: e.record_ids.length })}</small></span>
   if (!to || !e.record_id) return <span className="cell-main"><span>{type}</span><small className="cell-text">{e.record_id}</small></span>
   return <span className="cell-main"><Link to={to as "/contacts/$id"} params={{ id: e.record_id }}>{type}</Link><small className="cell-text num">{e.record_id.slice(-8)}</small></span>
 }
