@@ -169,11 +169,11 @@ test("Ctrl-K and addresses lead who sees only their own to nothing of others", a
 })
 
 /** The screens of somebody who only looks. */
-const looking = ["/", "/contacts", "/contacts/$id", "/organizations", "/organizations/$id", "/organizations/duplicates", "/calendar", "/appointments/$id", "/services", "/services/$id", "/hours",
+const looking = ["/", "/tasks", "/contacts", "/contacts/$id", "/organizations", "/organizations/$id", "/organizations/duplicates", "/calendar", "/appointments/$id", "/services", "/services/$id", "/hours",
   "/forms", "/forms/$id", "/pages", "/pages/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/notifications", "/settings/tags", "/settings/support"]
 
 /** What somebody who only looks may press on a screen: it changes nothing. */
-const harmless = /^((Filters|Columns|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
+const harmless = /^((Filters|Columns|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Write a mail|Call|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
 
 /** What they may change because it is their own. */
 const theirOwn = { "/hours": ["Create address"], "/settings/notifications": ["Save"] }

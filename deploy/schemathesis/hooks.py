@@ -100,6 +100,8 @@ make = {
     "import": lambda: post("/imports", file_name="list.csv", csv=table)["id"],
     "invitation": lambda: post("/staff", email=address(), name="Grace", role="staff") and ask("GET", "/staff/invitations")["items"][0]["id"],
     "key": lambda: post("/me/application-passwords", name=unique("key"))["id"],
+    "note": lambda: post(f"/contacts/{shared('contact')}/notes", body="Called.")["id"],
+    "note of an organization": lambda: post(f"/organizations/{shared('organization')}/notes", body="Called.")["id"],
     "organization": lambda: post("/organizations", name=unique("House "))["id"],
     "page": lambda: post("/pages", title=unique("page"))["id"],
     "receiver": lambda: post("/webhooks/receiver")["url"].rsplit("/", 1)[1],
@@ -107,6 +109,7 @@ make = {
     "session": session,
     "submission": submission,
     "tag": lambda: post("/tags", name=unique("tag"))["slug"],
+    "task": lambda: post("/tasks", title=unique("Call "))["id"],
     "time off": lambda: post("/closures", date_from="2030-05-01", type="closed", user_id=me)["id"],
     "webhook": lambda: post("/webhooks", name=unique("hook"), url="http://127.0.0.1:9/", active=False, events=["contact.created"])["webhook"]["id"],
 }
@@ -125,10 +128,10 @@ def shared(kind):
 
 # Which kind of record a parameter in the path names.
 named = {
-    "/appointments/{id}": "appointment", "/auth/sessions/{id}": "session", "/contacts/{id}": "contact", "/exceptions/{id}": "time off", "/field-groups/{id}": "field group",
+    "/appointments/{id}": "appointment", "/auth/sessions/{id}": "session", "/contacts/{id}": "contact", "/contacts/{id}/notes/{note}": "note", "/exceptions/{id}": "time off", "/field-groups/{id}": "field group",
     "/fields/{id}": "field", "/forms/{id}": "form", "/imports/{id}": "import", "/me/application-passwords/{id}": "key", "/organizations/{id}": "organization",
-    "/organizations/{id}/contacts/{contact_id}": "contact", "/pages/{id}": "page", "/services/{id}": "service", "/staff/invitations/{id}": "invitation",
-    "/staff/{user}/application-passwords/{id}": "key", "/staff/{user}/sessions/{id}": "session", "/submissions/{id}": "submission", "/tags/{slug}": "tag",
+    "/organizations/{id}/contacts/{contact_id}": "contact", "/organizations/{id}/notes/{note}": "note of an organization", "/pages/{id}": "page", "/services/{id}": "service", "/staff/invitations/{id}": "invitation",
+    "/staff/{user}/application-passwords/{id}": "key", "/staff/{user}/sessions/{id}": "session", "/submissions/{id}": "submission", "/tags/{slug}": "tag", "/tasks/{id}": "task",
     "/webhook-deliveries/{id}": "delivery", "/webhook-receivers/{token}": "receiver", "/webhooks/{id}": "webhook",
 }
 # What a member of a body or of a query is, where anything else is refused by a rule that no schema can say.
