@@ -432,11 +432,11 @@ func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
 	close(box.stall)
 	s.Eventually(func() bool { return slices.Equal(statuses(), []string{statusSent}) })
 	require.Len(t, box.to("an@example.com"), 1)
+	stop()
+	<-ended
 	// A dead process's lease does not last longer because the server's clock went back.
 	post(t, s, letter(t, "bo@example.com"))
 	s.Settle()
-	stop()
-	<-ended
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'queued', leased_until = now() + interval '10 minutes' where recipient = 'bo@example.com'`)
 	require.NoError(t, err)
 	c, err := inside.claim(t.Context())
