@@ -143,7 +143,8 @@ fuzz: launcher ## run every fuzz target, one after the other (FUZZ=10m each)
 	@$(BIN)/local env -- deploy/chaos/fuzz $(or $(FUZZ),10m)
 
 .PHONY: histories
-histories: go ## let the relay live through a million histories of crashes and losses (HISTORIES=1000000)
+histories: go ## let the relay live through a million histories of crashes and losses (HISTORIES=1000000), and take its rules away one by one
+	go test -count=1 -timeout 1h -tags mutations -v -run TestTheHistoriesMiss ./libs/relay
 	SIMULATE=$(or $(HISTORIES),1000000) go test -count=1 -timeout 1h -v -run TestEachCommittedEvent ./libs/relay
 
 .PHONY: calendars
@@ -232,7 +233,7 @@ lint: $(GOLANGCI)
 # What no program calls, and what only tests call of libs. noBody marks a type; the last three are for tests of other packages.
 .PHONY: dead
 dead: $(DEADCODE)
-	@found=$$($(DEADCODE) -test -tags traefik,podman,squawk ./... ./gateway/...) || exit 1; \
+	@found=$$($(DEADCODE) -test -tags traefik,podman,squawk,mutations ./... ./gateway/...) || exit 1; \
 	found=$$(echo "$$found" | grep -vE '\.pb\.go:|None\.noBody$$'); \
 	[ -z "$$found" ] || { echo "nobody calls:"; echo "$$found"; exit 1; }
 	@found=$$($(DEADCODE) ./... ./gateway/...) || exit 1; \

@@ -118,7 +118,7 @@ func (b *Bus) appendTo(ctx context.Context, p relay.Partition, batch []db.Messag
 		n, size := 0, 0
 		var records []kafka.Record
 		var failed error
-		now := time.Now()
+		now := time.Now().Truncate(time.Millisecond)
 		for n < len(at) {
 			m := batch[at[n]]
 			if size += len(m.Key) + len(m.Value) + overhead; n > 0 && size > batchBytes {
@@ -152,7 +152,7 @@ func (b *Bus) appendTo(ctx context.Context, p relay.Partition, batch []db.Messag
 			case err != nil:
 				placed[x].Err = err
 			case i < n:
-				placed[x].Offset = res.BaseOffset + int64(i)
+				placed[x].Offset, placed[x].At = res.BaseOffset+int64(i), now
 			}
 		}
 		if err != nil {

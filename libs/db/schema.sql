@@ -86,7 +86,8 @@ CREATE TABLE outbox (
 	partition integer,
 	"offset" bigint,
 	sent_at timestamp with time zone,
-	committed_at timestamp with time zone DEFAULT clock_timestamp()
+	committed_at timestamp with time zone DEFAULT clock_timestamp(),
+	appended_at timestamp with time zone
 );
 CREATE INDEX outbox_key ON outbox (hash);
 CREATE INDEX outbox_sent ON outbox (topic, partition, sent_at) WHERE (sent_at IS NOT NULL);
@@ -122,6 +123,7 @@ CREATE TABLE published (
 	"offset" bigint NOT NULL,
 	digest bytea NOT NULL,
 	sent_at timestamp with time zone NOT NULL,
+	appended_at timestamp with time zone,
 	CONSTRAINT published_pkey PRIMARY KEY (topic, partition)
 );
 

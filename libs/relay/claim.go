@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -56,10 +57,10 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 		return rows.Err()
 	})
 	c.published = map[Partition]own{}
-	b.Queue(`select topic, partition, "offset", digest, sent_at from published where `+ours, args).Query(func(rows pgx.Rows) error {
+	b.Queue(`select topic, partition, "offset", coalesce(appended_at, 'epoch'), digest, sent_at from published where `+ours, args).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var x own
-			if err := rows.Scan(&x.Topic, &x.Number, &x.Offset, &x.Digest, &x.SentAt); err != nil {
+			if err := rows.Scan(&x.Topic, &x.Number, &x.Offset, &x.At, &x.Digest, &x.SentAt); err != nil {
 				return err
 			}
 			c.published[x.Partition] = x
@@ -75,33 +76,35 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 	return c, err
 }
 
-// release gives the claim back, and stores that the log was checked.
-func (s *sender) release(ctx context.Context, checked bool) error {
-	_, err := s.DB.Pool.Exec(ctx, `update relay set until = '-infinity', checked_at = case when $2 then clock_timestamp() else checked_at end where holder = $1`,
+// release gives the claim back, and stores that the log was checked. mine is false if the claim is another process's by now.
+func (s *sender) release(ctx context.Context, checked bool) (mine bool, err error) {
+	tag, err := s.DB.Pool.Exec(ctx, `update relay set until = '-infinity', checked_at = case when $2 then clock_timestamp() else checked_at end where holder = $1`,
 		s.holder, checked)
-	return err
+	mine = err == nil && tag.RowsAffected() > 0
+	s.over(mine, nil)
+	return mine, err
 }
 
 // mark stores which rows were sent, and the newest message of each partition, and gives the claim back, in one round trip. It changes nothing and
 // returns false if the claim is another process's by now: that may have sent the same rows, and newer ones.
 func (s *sender) mark(ctx context.Context, rows []*row) (mine bool, err error) {
-	seqs, numbers, offsets := make([]int64, len(rows)), make([]int32, len(rows)), make([]int64, len(rows))
+	seqs, numbers, offsets, times := make([]int64, len(rows)), make([]int32, len(rows)), make([]int64, len(rows)), make([]time.Time, len(rows))
 	for i, x := range rows {
-		seqs[i], numbers[i], offsets[i] = x.seq, int32(x.placed.Partition), x.placed.Offset
+		seqs[i], numbers[i], offsets[i], times[i] = x.seq, int32(x.placed.Partition), x.placed.Offset, x.placed.At
 	}
 	b := &pgx.Batch{}
 	b.Queue(`begin`)
 	b.Queue(`set local synchronous_commit = off`)
 	b.Queue(`select holder = $1 from relay for update`, s.holder).QueryRow(func(row pgx.Row) error { return row.Scan(&mine) })
 	const ifMine = ` where exists (select from relay where holder = $1)`
-	b.Queue(`update outbox o set partition = s.partition, "offset" = s.at, sent_at = now()
-		from unnest($2::bigint[], $3::int[], $4::bigint[]) s (seq, partition, at)`+ifMine+` and o.seq = s.seq and o.sent_at is null`,
-		s.holder, seqs, numbers, offsets)
+	b.Queue(`update outbox o set partition = s.partition, "offset" = s."offset", appended_at = s.at, sent_at = now()
+		from unnest($2::bigint[], $3::int[], $4::bigint[], $5::timestamptz[]) s (seq, partition, "offset", at)`+ifMine+` and o.seq = s.seq and o.sent_at is null`,
+		s.holder, seqs, numbers, offsets, times)
 	last, _ := newestOf(rows)
 	for p, x := range last {
-		b.Queue(`insert into published (topic, partition, "offset", digest, sent_at) select $2, $3, $4, $5, now()`+ifMine+`
-			on conflict (topic, partition) do update set "offset" = excluded."offset", digest = excluded.digest, sent_at = excluded.sent_at
-			where published."offset" < excluded."offset"`, s.holder, p.Topic, p.Number, x.placed.Offset, x.Digest())
+		b.Queue(`insert into published (topic, partition, "offset", appended_at, digest, sent_at) select $2, $3, $4, $5, $6, now()`+ifMine+`
+			on conflict (topic, partition) do update set "offset" = excluded."offset", appended_at = excluded.appended_at, digest = excluded.digest,
+			sent_at = excluded.sent_at where published."offset" < excluded."offset"`, s.holder, p.Topic, p.Number, x.placed.Offset, x.placed.At, x.Digest())
 	}
 	b.Queue(`update relay set until = '-infinity' where holder = $1`, s.holder)
 	b.Queue(`commit`)

@@ -1,7 +1,8 @@
 // Package relay sends what transactions have put into the outbox to the log, in the order of each key, and repairs the log where it lies. The
 // log is Kafka; it may lose messages that it has acknowledged: a broker that did not flush loses its newest ones, a follower that lags
 // becomes the leader, a topic is deleted and made anew, a data folder is emptied. The owner of the messages notices it by its newest message
-// of each partition, whose place and digest stand in the table published.
+// of each partition: the table published has its offset, its digest and the moment at which it was appended. The moment belongs to the place: a relay
+// whose claim has ended may put a message back at the very offset that it had, behind others than before.
 //
 // # The life of an event
 //
@@ -48,6 +49,9 @@
 // that any process has marked: if it stands in the log, so do all before it, whoever sent them. Where it does not, it falls back to the newest row that the log
 // has, in the transaction that lets the rest wait again.
 //
+// What a round has verified counts only if its claim was the process's until its end: another process may have published more since, which this one did not
+// compare. After a round whose claim had ended the process verifies the whole log anew before it sends anything.
+//
 // Nor is a batch marked while messages of an owned topic lie in front of it that nobody has marked: they may be old ones, of a relay whose claim had ended,
 // or of one that did not get its answer. They are the tail; the newest message of each of their keys is sent again, so that the newest is the last, and the
 // state is published where no row of the key is kept. If some of it lies behind the first message of the batch, the batch waits and is sent again.
@@ -57,11 +61,8 @@
 // machine.go decides and verify.go compares; neither reads a table or a clock. claim.go, repair.go, state.go and prune.go do what was decided,
 // a statement for each step. simulation_test.go runs the same decisions through ten thousand histories of commits, steps, crashes, frozen
 // processes, lost and deleted logs, compaction and backups, with two relays, and requires each event's effect once and in the order of its record.
-// A history that fails is printed and stored in testdata/rapid, where it is run first from then on: commit it with the mend.
-//
-// `make histories` draws others, a million of them, and has found one that is not mended yet (-rapid.seed=206, after 44,169): the log loses the last
-// messages, and a relay whose claim has ended puts one of them back at the very place that it had. So the newest message seems to stand, and
-// what was lost in front of it is not missed. A digest that has the moment of appending in it would tell the two apart.
+// `make histories` draws others, a million of them. A history that fails is printed as testdata/*.history keep it: store it with the mend, so that it
+// is run each time from then on. mutation_test.go takes the rules away one by one, and requires that the histories miss each.
 //
 // The simulation leaves out what no repair can mend: a command that stood in the log alone, because its owner went back to a backup, and that log was lost
 // too; messages that an administrator deletes, unless the newest of the partition is among them and was sent within half of what the topic keeps; the order of

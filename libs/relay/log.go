@@ -46,7 +46,7 @@ type Bounds struct{ First, End int64 }
 type Stored struct {
 	db.Message
 	Offset int64
-	// At is when it was written, in milliseconds.
+	// At is when its sender appended it, in milliseconds: it tells the message from itself sent again.
 	At time.Time
 	// Digest is Message.Digest of a message that was sealed, as its sender wrote it beside.
 	Digest []byte
@@ -64,5 +64,7 @@ func (s Stored) digest() []byte {
 type Placed struct {
 	Partition, Of int
 	Offset        int64
-	Err           error
+	// At is Stored.At.
+	At  time.Time
+	Err error
 }

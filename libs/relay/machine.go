@@ -184,12 +184,15 @@ func (m *machine) appended(rows []*row, now time.Time) (sent []*row, failed []er
 	return sent, failed
 }
 
-// stored takes whether a batch was marked as sent while the claim was this process's. Else it may stand behind newer messages.
-func (m *machine) stored(rows []*row, mine bool) {
-	if !mine {
-		for _, x := range rows {
-			m.doubtful = append(m.doubtful, x.Message)
-		}
+// over takes that a round has ended, whether the claim was this process's until then, and what it has appended. If it was not, the batch may stand
+// behind newer messages, and what was verified was compared with less than another process has published since.
+func (m *machine) over(mine bool, appended []*row) {
+	if mine {
+		return
+	}
+	m.connections = -1
+	for _, x := range appended {
+		m.doubtful = append(m.doubtful, x.Message)
 	}
 }
 

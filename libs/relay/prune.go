@@ -68,9 +68,9 @@ func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Part
 		return nil, err
 	}
 	for _, p := range partitions {
-		x := own{Partition: p}
-		if err := r.DB.Pool.QueryRow(ctx, `select "offset", digest, sent_at from published where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
-			Scan(&x.Offset, &x.Digest, &x.SentAt); errors.Is(err, pgx.ErrNoRows) {
+		x := own{place: place{Partition: p}}
+		if err := r.DB.Pool.QueryRow(ctx, `select "offset", coalesce(appended_at, 'epoch'), digest, sent_at from published where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
+			Scan(&x.Offset, &x.At, &x.Digest, &x.SentAt); errors.Is(err, pgx.ErrNoRows) {
 			continue
 		} else if err != nil {
 			return nil, err

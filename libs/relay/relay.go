@@ -147,6 +147,8 @@ type row struct {
 
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
+func (x *row) place() place { return place{x.partition(), x.placed.Offset, x.placed.At} }
+
 // done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. settled
 // are the partitions that have all that they were given, or of which the rest waits again.
 type done struct {
@@ -174,10 +176,12 @@ func (s *sender) round(ctx context.Context) (done, error) {
 	}
 	if p.whole = p.whole || c.due; s.verifies(p) {
 		r, err := s.repair(ctx, p, c.published)
-		return done{more: err == nil, settled: r.settled}, errors.Join(err, s.release(ctx, p.whole && err == nil))
+		mine, released := s.release(ctx, p.whole && err == nil)
+		return done{more: err == nil, settled: r.settledIf(mine)}, errors.Join(err, released)
 	}
 	if len(c.rows) == 0 {
-		return done{}, s.release(ctx, false)
+		_, err := s.release(ctx, false)
+		return done{}, err
 	}
 	s.send(ctx, c)
 	sent, failed := s.appended(c.rows, time.Now())
@@ -189,8 +193,9 @@ func (s *sender) round(ctx context.Context) (done, error) {
 		sent = s.standing(sent, r)
 	}
 	mine, err := s.mark(ctx, sent)
-	s.stored(c.rows, mine && err == nil)
-	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows), settled: r.settled}, errors.Join(append(failed, err)...)
+	mine = mine && err == nil
+	s.over(mine, c.rows)
+	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows), settled: r.settledIf(mine)}, errors.Join(append(failed, err)...)
 }
 
 // send appends the rows of a claim, and notes where they stand.

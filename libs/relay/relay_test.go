@@ -411,6 +411,26 @@ func (r remade) Committed(_ context.Context, _ string, of []relay.Partition) (ma
 	return map[relay.Partition]int64{of[0]: 1}, nil
 }
 
+func TestALossIsRepairedThoughTheNewestMessageIsPutBackAtItsVeryPlace(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &relaytest.Log{}
+	s, on := (&relay.Relay{DB: d, Log: log}).Sender(), partition(proto.AuditTopic)
+	require.NoError(t, s.Round(t.Context()), "it verifies first")
+	for _, key := range []string{"lost", "newest"} {
+		tell(t, d, on.Topic, key, key)
+		require.NoError(t, s.Round(t.Context()))
+	}
+	newest := log.Messages(on)[1]
+	log.Cut(on, 0)
+	log.Put(on, db.Message{Topic: on.Topic, Key: "of another service"})
+	log.Put(on, newest) // by a relay whose claim has ended
+	for range 2 {
+		require.NoError(t, s.Round(t.Context()))
+	}
+	require.Equal(t, []string{"of another service", "newest", "lost", "newest"}, log.Keys(on.Topic))
+}
+
 func TestWhatReadersConsumedInThePlaceOfALostMessageDeletesNoRow(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
@@ -502,6 +522,45 @@ func TestARelayWhoseClaimEndedPutsNothingOldBehindTheNew(t *testing.T) {
 	all := log.Messages(partition(proto.AppsTopic))
 	require.Contains(t, string(all[2].Value), "old")
 	require.Contains(t, string(all[len(all)-1].Value), "new")
+}
+
+// A process freezes while it verifies, for longer than rows are kept, and thaws when the log has lost what another one has sent since.
+func TestAProcessWhoseClaimEndedWhileItVerifiedPrunesNothing(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	log := &relaytest.Log{}
+	other := (&relay.Relay{DB: d, Log: log}).Sender()
+	send := func(key string) {
+		tell(t, d, proto.AppsTopic, key, key)
+		for waits(t, d) > 0 {
+			require.NoError(t, other.Round(t.Context()))
+		}
+	}
+	send("first")
+	thaw := make(chan struct{})
+	frozen := &verifying{freezing{Log: log, until: thaw, frozen: make(chan struct{})}}
+	relaying(t, relay.Relay{DB: d, Log: frozen})
+	<-frozen.frozen
+	_, err := d.Pool.Exec(t.Context(), `update relay set until = '-infinity'`)
+	require.NoError(t, err)
+	send("lost")
+	_, err = d.Pool.Exec(t.Context(), `update outbox set sent_at = now() - interval '11 minutes'`)
+	require.NoError(t, err)
+	log.Cut(partition(proto.AppsTopic), 1)
+	close(thaw)
+	soon(t, func() bool { return slices.Equal([]string{"first", "lost"}, log.Keys(proto.AppsTopic)) })
+}
+
+// verifying freezes when it is asked for bounds first.
+type verifying struct{ freezing }
+
+func (v *verifying) Bounds(ctx context.Context, of []relay.Partition) (map[relay.Partition]relay.Bounds, error) {
+	v.once.Do(func() { close(v.frozen); <-v.until })
+	return v.Log.Bounds(ctx, of)
+}
+
+func (v *verifying) Append(ctx context.Context, batch []db.Message) []relay.Placed {
+	return v.Log.Append(ctx, batch)
 }
 
 type freezing struct {

@@ -24,6 +24,15 @@ type repaired struct {
 	tails map[Partition]int64
 }
 
+// settledIf are the settled partitions, if the claim was this process's until the end of the round: what another one has published since was not
+// compared, and may be lost.
+func (r repaired) settledIf(mine bool) []Partition {
+	if !mine {
+		return nil
+	}
+	return r.settled
+}
+
 // repair brings the log and the outbox together: under the claim, so that no other process sends meanwhile. Messages that the log has lost
 // wait in the outbox again, in their order.
 func (s *sender) repair(ctx context.Context, p plan, published map[Partition]own) (r repaired, err error) {
@@ -130,13 +139,14 @@ var errMoved = errors.New("another process has moved what is published")
 func move(ctx context.Context, on interface {
 	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 }, from own, to *own) error {
-	const was = ` where (topic, partition, "offset", digest) = ($1, $2, $3, $4)`
-	args := []any{from.Topic, from.Number, from.Offset, from.Digest}
+	const was = ` where (topic, partition, "offset", coalesce(appended_at, 'epoch'), digest) = (@topic, @number, @offset, @at, @digest)`
+	args := pgx.NamedArgs{"topic": from.Topic, "number": from.Number, "offset": from.Offset, "at": from.At, "digest": from.Digest}
 	statement := `delete from published` + was
 	if to != nil {
-		statement, args = `update published set "offset" = $5, digest = $6, sent_at = $7`+was, append(args, to.Offset, to.Digest, to.SentAt)
+		statement = `update published set "offset" = @next, appended_at = @appended, digest = @of, sent_at = @sent` + was
+		args["next"], args["appended"], args["of"], args["sent"] = to.Offset, to.At, to.Digest, to.SentAt
 	}
-	tag, err := on.Exec(ctx, statement, args...)
+	tag, err := on.Exec(ctx, statement, args)
 	if err == nil && tag.RowsAffected() == 0 {
 		return errMoved
 	}
@@ -144,7 +154,7 @@ func move(ctx context.Context, on interface {
 }
 
 // unsend is the beginning of a statement that lets rows wait again.
-const unsend = `with turn as (` + db.LockRelay + `) update outbox set sent_at = null, partition = null, "offset" = null
+const unsend = `with turn as (` + db.LockRelay + `) update outbox set sent_at = null, partition = null, "offset" = null, appended_at = null
 	where exists (select from turn) and sent_at is not null and `
 
 // sendNewestAgain lets the newest row of each message's key wait again: an older one may stand behind it in the log. Where no row of a record is
@@ -171,6 +181,7 @@ const lose, again = `insert into lost_topic (topic, since) `, ` on conflict (top
 
 // kept is a row of the outbox that was sent.
 type kept struct {
+	Seq    int64
 	SentAt time.Time `db:"sent_at"`
 	Offset int64
 }
@@ -179,7 +190,7 @@ type kept struct {
 // where these rows are not enough.
 func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	p := missing.Partition
-	rows, err := s.DB.Pool.Query(ctx, `select sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null order by sent_at, "offset"`,
+	rows, err := s.DB.Pool.Query(ctx, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null order by sent_at, "offset"`,
 		p.Topic, p.Number)
 	if err != nil {
 		return err
@@ -193,7 +204,7 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 		return err
 	}
 	first, err := firstMissing(slices.IndexFunc(all, func(k kept) bool { return k.Offset == missing.Offset }), func(i int) (bool, error) {
-		x, err := s.keptRow(ctx, p, all[i].Offset)
+		x, err := s.keptRow(ctx, p, all[i].Seq)
 		if err != nil {
 			return false, err
 		}
@@ -207,7 +218,7 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	by := repairOf(first, topic)
 	var last *own // the newest one that the log has
 	if first > 0 {
-		x, err := s.keptRow(ctx, p, all[first-1].Offset)
+		x, err := s.keptRow(ctx, p, all[first-1].Seq)
 		if err != nil {
 			return err
 		}
@@ -235,11 +246,11 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	})
 }
 
-// keptRow is the row that was sent to an offset.
-func (s *sender) keptRow(ctx context.Context, p Partition, offset int64) (own, error) {
-	x, m := own{Partition: p, Offset: offset}, db.Message{Topic: p.Topic}
-	err := s.DB.Pool.QueryRow(ctx, `select key, value, sent_at from outbox where topic = $1 and partition = $2 and "offset" = $3 and sent_at is not null
-		order by sent_at limit 1`, p.Topic, p.Number, offset).Scan(&m.Key, &m.Value, &x.SentAt)
+// keptRow is a row that was sent to a partition.
+func (s *sender) keptRow(ctx context.Context, p Partition, seq int64) (own, error) {
+	x, m := own{place: place{Partition: p}}, db.Message{Topic: p.Topic}
+	err := s.DB.Pool.QueryRow(ctx, `select key, value, "offset", coalesce(appended_at, 'epoch'), sent_at from outbox
+		where topic = $1 and partition = $2 and sent_at is not null and seq = $3`, p.Topic, p.Number, seq).Scan(&m.Key, &m.Value, &x.Offset, &x.At, &x.SentAt)
 	x.Digest = m.Digest()
 	return x, err
 }

@@ -69,7 +69,7 @@ func markOutbox(ctx context.Context, tx *db.Tx, after int64) (n int, last int64,
 		if err != nil {
 			return err
 		}
-		update.Queue(`update outbox set value = $2, partition = null, "offset" = null, sent_at = null where seq = $1`, last, marked)
+		update.Queue(`update outbox set value = $2, partition = null, "offset" = null, appended_at = null, sent_at = null where seq = $1`, last, marked)
 		return nil
 	}); err != nil || n == 0 {
 		return 0, after, err

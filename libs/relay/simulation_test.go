@@ -9,11 +9,13 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"frontdesk/libs/db"
@@ -43,6 +45,7 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 			t.Fatal(err)
 		}
 	}
+	set("rapid.nofailfile", "true") // decisions that change draw otherwise, so the history itself is what is kept
 	if n := os.Getenv("SIMULATE"); n != "" {
 		set("rapid.checks", n)
 	} else {
@@ -50,7 +53,7 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 		set("rapid.seed", seed)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
+		w := newWorld(t, func(_ string, from []string) int { return rapid.IntRange(0, len(from)-1).Draw(t, "choice") })
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			w.happens(rapid.SampledFrom(happenings).Draw(t, "what"))
 		}
@@ -59,14 +62,78 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 	})
 }
 
+// A history that has failed once is stored in testdata, as the failure printed it: a line for each thing that happened, and what was chosen in it.
+// What a line does not say is the first choice.
+func TestHistoriesThatHaveFailedOncePass(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.history")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".history"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var chosen []string
+			w := newWorld(t, func(what string, from []string) int {
+				i := slices.IndexFunc(chosen, func(c string) bool { return strings.HasPrefix(c, what+" ") })
+				if i < 0 {
+					return 0
+				}
+				c := strings.TrimPrefix(chosen[i], what+" ")
+				require.Contains(t, from, c)
+				chosen = slices.Delete(chosen, i, i+1)
+				return slices.Index(from, c)
+			})
+			for line := range strings.Lines(string(text)) {
+				what, choices, _ := strings.Cut(strings.TrimSpace(line), ": ")
+				if chosen = strings.Split(choices, ", "); what == settling {
+					break
+				}
+				require.Contains(t, happenings, what)
+				w.happens(what)
+			}
+			w.settle()
+			w.compare()
+		})
+	}
+}
+
+// settling is what a history says of its end.
+const settling = "settle"
+
+// choose returns the index of what the history chooses.
+func (w *world) choose(what string, from []string) int {
+	i := w.chosen(what, from)
+	w.history[len(w.history)-1] = append(w.history[len(w.history)-1], what+" "+from[i])
+	return i
+}
+
+var numbers = strings.Split("0 1 2 3 4 5 6 7 8 9", " ")
+
+// upTo chooses a number.
+func (w *world) upTo(most int, what string) int { return w.choose(what, numbers[:most+1]) }
+
+func (w *world) whether(what string) bool { return w.choose(what, []string{"no", "yes"}) == 1 }
+
+func (w *world) key() string { return keys[w.choose("key", keys)] }
+
+func (w *world) partition(of []Partition) Partition {
+	names := make([]string, len(of))
+	for i, p := range of {
+		names[i] = fmt.Sprint(p.Topic, "/", p.Number)
+	}
+	return of[w.choose("partition", names)]
+}
+
 // happenings are drawn evenly; a relay's step stands there several times.
 var happenings = []string{"commit", "commit", "commit", "step", "step", "step", "step", "step", "step", "round", "round", "consume", "consume",
-	"others", "crash", "freeze", "late", "minutes", "days", "down", "failover", "cut", "cut", "power", "anew", "emptied", "backup", "restore"}
+	"others", "crash", "freeze", "late", "minutes", "days", "down", "failover", "cut", "cut", "power", "anew", "emptied", "backup", "restore", "flicker", "overtaken", "put back"}
 
 // world is everything that lasts longer than a process.
 type world struct {
-	*rapid.T
-	now time.Time
+	failing interface{ Fatalf(string, ...any) }
+	chosen  func(what string, from []string) int
+	history [][]string // what happened, and what was chosen in it
+	now     time.Time
 	tables
 	saved *tables
 	log   map[Partition]*simLog
@@ -82,7 +149,7 @@ type world struct {
 	ahead    bool
 	pruned   []string
 	forgot   bool // a relay died before it could repair what it had put behind newer messages, which nobody sees in a topic of several
-	position map[Partition]place
+	position map[Partition]stand
 	group    map[Partition]int64
 }
 
@@ -103,8 +170,7 @@ type simRow struct {
 	seq    int64
 	sent   bool
 	sentAt time.Time
-	at     Partition
-	offset int64
+	at     place
 }
 
 type simLog struct {
@@ -118,14 +184,14 @@ type simMessage struct {
 	uid int
 }
 
-// place is the reader's position, and the message in front of it.
-type place struct {
+// stand is the reader's position, and the message in front of it.
+type stand struct {
 	next int64
 	uid  int
 }
 
-func newWorld(t *rapid.T) *world {
-	w := &world{T: t, now: time.Unix(1_800_000_000, 0), log: map[Partition]*simLog{}, copy: map[string]int64{}, position: map[Partition]place{}, group: map[Partition]int64{}}
+func newWorld(t interface{ Fatalf(string, ...any) }, chosen func(string, []string) int) *world {
+	w := &world{failing: t, chosen: chosen, now: time.Unix(1_800_000_000, 0), log: map[Partition]*simLog{}, copy: map[string]int64{}, position: map[Partition]stand{}, group: map[Partition]int64{}}
 	w.tables = tables{published: map[Partition]own{}, lost: map[string]int64{}, versions: map[string]int64{}}
 	for _, p := range partitions {
 		w.log[p] = &simLog{}
@@ -156,44 +222,40 @@ func topicOf(key string) string {
 func isRecord(m db.Message) bool { return m.Topic != commands && slices.Contains(keys, m.Key) }
 
 func (w *world) happens(what string) {
+	w.history = append(w.history, []string{what})
 	w.now = w.now.Add(firstHold / 3)
-	some := func() *process { return w.relays[rapid.IntRange(0, 1).Draw(w.T, "relay")] }
-	somewhere := func() Partition {
-		return rapid.SampledFrom(partitions).Draw(w.T, "partition")
-	}
+	some := func() *process { return w.relays[w.upTo(1, "relay")] }
+	somewhere := func() Partition { return w.partition(partitions) }
 	switch what {
 	case "commit":
-		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), rapid.Bool().Draw(w.T, "command"))
+		w.commit(w.key(), w.whether("command"))
 	case "step":
 		some().step()
 	case "round":
 		some().round()
 	case "consume":
-		w.consume(rapid.IntRange(1, 5).Draw(w.T, "messages"))
+		w.consume(1 + w.upTo(4, "more"))
 	case "crash":
-		w.crash(rapid.IntRange(0, 1).Draw(w.T, "relay"))
+		w.crash(w.upTo(1, "relay"))
 	case "others": // publish on the topics that are not this service's
-		at := rapid.SampledFrom(partitions[2:]).Draw(w.T, "partition")
+		at := w.partition(partitions[2:])
 		if l := w.log[at]; !l.down {
 			w.append(l, db.Message{Topic: at.Topic, Key: "other", Value: []byte("theirs")})
 		}
 	case "freeze": // and its claim ends, while it believes to have it
 		w.now = w.now.Add(claimLasts + time.Second)
 	case "late": // it freezes between its claim and its messages, another one takes over, and it dies before it can repair anything
-		i := rapid.IntRange(0, 1).Draw(w.T, "relay")
-		for w.relays[i].step(); len(w.relays[i].steps) > 1; {
-			w.relays[i].step()
-		}
-		w.now = w.now.Add(claimLasts + time.Second)
-		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), false)
+		i := w.upTo(1, "relay")
+		w.untilAppending(i)
+		w.commit(w.key(), false)
 		for range 4 {
 			w.relays[1-i].round()
 		}
-		if w.relays[i].step(); rapid.Bool().Draw(w.T, "dies") {
+		if w.relays[i].step(); w.whether("dies") {
 			w.crash(i)
 		}
-		if rapid.Bool().Draw(w.T, "the other goes on") {
-			w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), false)
+		if w.whether("goes on") {
+			w.commit(w.key(), false)
 			w.relays[1-i].round()
 		}
 	case "minutes":
@@ -211,13 +273,49 @@ func (w *world) happens(what string) {
 		at, p := somewhere(), some()
 		l := w.log[at]
 		l.down, w.outages = true, w.outages+1
-		w.commit(rapid.SampledFrom(keys).Draw(w.T, "key"), at.Topic == commands)
+		w.commit(w.key(), at.Topic == commands)
 		for range 3 {
 			p.round()
 		}
 		w.cut(at)
 		l.down = false
 		p.round()
+	case "overtaken": // one freezes between its claim and its messages, and appends them between those of another one and their verification
+		i := w.upTo(1, "relay")
+		w.untilAppending(i)
+		w.commit(w.key(), false)
+		w.outages++
+		w.untilAppending(1 - i)
+		w.relays[1-i].step()
+		w.relays[i].step()
+		w.crash(i)
+		w.relays[1-i].round()
+	case "put back": // one freezes between its claim and its commands, and appends them when the log has lost some that another one has sent
+		i := w.upTo(1, "relay")
+		w.commit(w.key(), true)
+		for range 4 {
+			w.relays[1-i].round()
+		}
+		w.commit(w.key(), true)
+		w.untilAppending(i)
+		for range 4 {
+			w.relays[1-i].round()
+		}
+		w.cut(partitions[3])
+		w.relays[i].step()
+	case "flicker": // a broker that lags leads the partition while a relay appends to it, and is gone before that is verified
+		at, p := somewhere(), some()
+		w.commit(w.key(), at.Topic == commands)
+		for range 2 {
+			p.round()
+		}
+		w.commit(w.key(), at.Topic == commands)
+		p.step()
+		w.cut(at)
+		p.step()
+		w.log[at].down, w.outages = true, w.outages+1
+		p.round()
+		w.log[at].down = false
 	case "cut":
 		w.cut(somewhere())
 	case "power": // of the host on which all of them run
@@ -251,6 +349,14 @@ func (w *world) happens(what string) {
 	}
 }
 
+// untilAppending lets a relay go on until it is about to append, as a rule, and freeze there until its claim is over.
+func (w *world) untilAppending(i int) {
+	for w.relays[i].step(); len(w.relays[i].steps) > 1; {
+		w.relays[i].step()
+	}
+	w.now = w.now.Add(claimLasts + time.Second)
+}
+
 // checks are the next ones: there is one every half a minute.
 func (w *world) checks() {
 	for range 4 {
@@ -268,6 +374,7 @@ func (w *world) crash(i int) {
 
 func (w *world) append(l *simLog, m db.Message) {
 	w.uid++
+	w.now = w.now.Add(time.Millisecond) // nothing is appended twice in one
 	l.messages = append(l.messages, simMessage{Stored{Message: m, Offset: l.end, At: w.now}, w.uid})
 	l.end++
 }
@@ -278,7 +385,7 @@ func (w *world) cut(p Partition) {
 	if !l.down {
 		w.outages++
 	}
-	if n := min(rapid.IntRange(0, 4).Draw(w.T, "messages"), len(l.messages)); n > 0 {
+	if n := min(w.upTo(4, "messages"), len(l.messages)); n > 0 {
 		l.end = l.messages[len(l.messages)-n].Offset
 		l.messages = l.messages[:len(l.messages)-n]
 		l.first = min(l.first, l.end)
@@ -286,7 +393,7 @@ func (w *world) cut(p Partition) {
 	}
 	w.ahead = w.ahead || p.Topic == commands && w.group[p] > l.end
 	if !owned(p.Topic, schema) {
-		for range rapid.IntRange(0, 5).Draw(w.T, "others") {
+		for range w.upTo(5, "others") {
 			w.append(l, db.Message{Topic: p.Topic, Key: "other", Value: []byte("theirs")})
 		}
 	}
@@ -399,7 +506,7 @@ func (w *world) consume(most int) {
 		}
 		at := w.position[p]
 		if i := slices.IndexFunc(l.messages, func(m simMessage) bool { return m.Offset == at.next-1 }); at.next > l.end || i >= 0 && l.messages[i].uid != at.uid {
-			at = place{}
+			at = stand{}
 		}
 		n := 0
 		for _, m := range l.messages {
@@ -407,7 +514,7 @@ func (w *world) consume(most int) {
 				continue
 			}
 			n++
-			at = place{m.Offset + 1, m.uid}
+			at = stand{m.Offset + 1, m.uid}
 			switch what := string(m.Value); {
 			case p.Topic == commands && m.Key != "other" && !slices.Contains(w.handled, what):
 				w.handled = append(w.handled, what)
@@ -422,6 +529,7 @@ func (w *world) consume(most int) {
 
 // settle lets everything come to an end: the log is there, and one relay runs.
 func (w *world) settle() {
+	w.history = append(w.history, []string{settling})
 	for _, l := range w.log {
 		l.down = false
 	}
@@ -434,7 +542,7 @@ func (w *world) settle() {
 	}
 	for quiet, n := 0, 0; quiet < 3; n++ {
 		if n == 200 {
-			w.Fatalf("the relay never comes to an end: %s", w)
+			w.fail("the relay never comes to an end")
 		}
 		w.now = w.now.Add(checkEvery + time.Second)
 		for range 4 { // verified, it sends at once
@@ -455,7 +563,7 @@ func (w *world) compare() {
 		w.copy["m"] = v
 	}
 	if !maps.Equal(w.versions, w.copy) {
-		w.Fatalf("the copy has %v of %v: %s", w.copy, w.versions, w)
+		w.fail("the copy has %v of %v", w.copy, w.versions)
 	}
 	// A reader that comes later sees the log alone.
 	last := map[string]int64{}
@@ -470,11 +578,11 @@ func (w *world) compare() {
 		last["m"] = v
 	}
 	if !maps.Equal(w.versions, last) {
-		w.Fatalf("the log ends with %v of %v: %s", last, w.versions, w)
+		w.fail("the log ends with %v of %v", last, w.versions)
 	}
 	for _, id := range w.committed {
 		if !slices.Contains(w.handled, id) && !slices.Contains(w.pruned, id) {
-			w.Fatalf("the command %s was never handled: %s", id, w)
+			w.fail("the command %s was never handled", id)
 		}
 	}
 	for _, key := range []string{"a", "b", "c"} {
@@ -487,15 +595,27 @@ func (w *world) compare() {
 			return some
 		}
 		if !w.lossy && w.saved == nil && !slices.Equal(of(w.committed), of(w.handled)) {
-			w.Fatalf("the commands about %s were %v and are handled as %v", key, of(w.committed), of(w.handled))
+			w.fail("the commands about %s were %v and are handled as %v", key, of(w.committed), of(w.handled))
 		}
 	}
 }
 
+// fail ends the history, and shows it as testdata keeps it.
+func (w *world) fail(format string, args ...any) {
+	w.failing.Fatalf("%s: %s", fmt.Sprintf(format, args...), w)
+}
+
 func (w *world) String() string {
 	var b strings.Builder
+	for _, h := range w.history {
+		what := h[0]
+		if len(h) > 1 {
+			what += ": " + strings.Join(h[1:], ", ")
+		}
+		fmt.Fprint(&b, "\n", what)
+	}
 	for _, r := range w.rows {
-		fmt.Fprintf(&b, "\nrow %d %s/%s=%s sent %v at %v:%d", r.seq, r.Topic, r.Key, r.Value, r.sent, r.at, r.offset)
+		fmt.Fprintf(&b, "\nrow %d %s/%s=%s sent %v at %v:%d", r.seq, r.Topic, r.Key, r.Value, r.sent, r.at.Partition, r.at.Offset)
 	}
 	for _, p := range partitions {
 		fmt.Fprintf(&b, "\nlog %v %d-%d published %d:", p, w.log[p].first, w.log[p].end, w.published[p].Offset)
@@ -589,6 +709,7 @@ func messages(rows []*row) (all []db.Message) {
 }
 
 func (p *process) release(checked bool) {
+	p.over(p.w.holder == p, nil)
 	if p.w.holder == p {
 		p.w.until = time.Time{}
 		if checked {
@@ -604,18 +725,18 @@ func (p *process) mark(rows, sent []*row) {
 		for _, x := range sent {
 			for _, r := range w.rows {
 				if r.seq == x.seq && !r.sent {
-					r.sent, r.sentAt, r.at, r.offset = true, w.now, x.partition(), x.placed.Offset
+					r.sent, r.sentAt, r.at = true, w.now, x.place()
 				}
 			}
 		}
 		last, _ := newestOf(sent)
 		for at, x := range last {
 			if old, there := w.published[at]; !there || old.Offset < x.placed.Offset {
-				w.published[at] = own{at, x.placed.Offset, x.Digest(), w.now}
+				w.published[at] = own{x.place(), x.Digest(), w.now}
 			}
 		}
 	}
-	p.stored(rows, mine)
+	p.over(mine, rows)
 	p.release(false)
 }
 
@@ -661,6 +782,7 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 	}
 	p.then(append(steps, func() {
 		p.checked(plan, connections)
+		r.settled = r.settledIf(w.holder == p)
 		then(r)
 	}, func() { w.publishLost() }, func() {
 		consumed := maps.Clone(w.group)
@@ -671,7 +793,7 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 // move is the statement's: nothing moves if another process has moved it.
 func (w *world) move(from own, to *own) error {
 	switch x, there := w.published[from.Partition]; {
-	case !there || x.Offset != from.Offset || !bytes.Equal(x.Digest, from.Digest):
+	case !there || x.place != from.place || !bytes.Equal(x.Digest, from.Digest):
 		return errMoved
 	case to == nil:
 		delete(w.published, from.Partition)
@@ -696,7 +818,7 @@ func (p *process) repairPartition(published own, f finding) error {
 	}
 	var kept []*simRow
 	for _, r := range w.rows {
-		if r.sent && r.at == at {
+		if r.sent && r.at.Partition == at {
 			kept = append(kept, r)
 		}
 	}
@@ -704,12 +826,11 @@ func (p *process) repairPartition(published own, f finding) error {
 		if c := a.sentAt.Compare(b.sentAt); c != 0 {
 			return c
 		}
-		return int(a.offset - b.offset)
+		return int(a.at.Offset - b.at.Offset)
 	})
 	bounds, _ := p.Bounds(context.Background(), []Partition{at})
-	first, err := firstMissing(slices.IndexFunc(kept, func(r *simRow) bool { return r.offset == published.Offset }), func(i int) (bool, error) {
-		r := kept[slices.IndexFunc(kept, func(r *simRow) bool { return r.offset == kept[i].offset })]
-		return stands(context.Background(), p, own{Partition: at, Offset: r.offset, Digest: r.Digest(), SentAt: w.now}, bounds[at], w.now)
+	first, err := firstMissing(slices.IndexFunc(kept, func(r *simRow) bool { return r.at.Offset == published.Offset }), func(i int) (bool, error) {
+		return stands(context.Background(), p, own{kept[i].at, kept[i].Digest(), w.now}, bounds[at], w.now)
 	})
 	if err != nil {
 		return err
@@ -717,7 +838,7 @@ func (p *process) repairPartition(published own, f finding) error {
 	var last *own
 	if first > 0 {
 		r := kept[first-1]
-		last = &own{at, r.offset, r.Digest(), r.sentAt}
+		last = &own{r.at, r.Digest(), r.sentAt}
 	}
 	if err := w.move(published, last); err != nil {
 		return err
@@ -779,12 +900,12 @@ func (w *world) prune(settled []Partition, group map[Partition]int64) {
 		}
 		age := func(r *simRow) time.Duration { return w.now.Sub(r.sentAt) }
 		for _, r := range w.rows {
-			if r.sent && r.at == at && consumed < math.MaxInt64 && age(r) > sendAgain {
+			if r.sent && r.at.Partition == at && consumed < math.MaxInt64 && age(r) > sendAgain {
 				r.sent = false
 			}
 		}
 		w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool {
-			gone := r.sent && r.at == at && age(r) > keepSent && r.offset < consumed
+			gone := r.sent && r.at.Partition == at && age(r) > keepSent && r.at.Offset < consumed
 			if gone && w.ahead {
 				w.pruned = append(w.pruned, string(r.Value))
 			}
@@ -813,7 +934,7 @@ func (p *process) Append(_ context.Context, batch []db.Message) []Placed {
 		at := Partition{m.Topic, db.PartitionOf(m.Key, of)}
 		l := p.w.log[at]
 		if s := p.partitions[at]; s != nil && s.state == held {
-			p.w.Fatalf("a message is sent to %v, which is held: %s", at, p.w)
+			p.w.fail("a message is sent to %v, which is held", at)
 		}
 		placed[i] = Placed{Partition: at.Number, Of: of, Err: failed[at]}
 		if l.down {
@@ -822,7 +943,8 @@ func (p *process) Append(_ context.Context, batch []db.Message) []Placed {
 		if placed[i].Err == nil {
 			placed[i].Offset = l.end
 			p.w.append(l, m)
-			if rapid.IntRange(0, 9).Draw(p.w.T, "answer") == 9 {
+			placed[i].At = p.w.now
+			if p.w.upTo(9, "answer") == 9 {
 				placed[i].Err = errAway // it is there, and its sender does not know
 			}
 		}

@@ -21,10 +21,22 @@ const (
 
 // own is a message of this service in the log.
 type own struct {
-	Partition
-	Offset int64
+	place
 	Digest []byte
 	SentAt time.Time
+}
+
+// place is where one appending has put a message. A log that lost it may get the same message at the same offset again, behind others
+// than before: the moment of appending tells the two apart. At is 1970 for a message that the version before has marked.
+type place struct {
+	Partition
+	Offset int64
+	At     time.Time
+}
+
+// has reports whether a message that the log has at the offset is the one that was appended there.
+func (x own) has(s Stored) bool {
+	return bytes.Equal(s.digest(), x.Digest) && (x.At.UnixMilli() == 0 || x.At.UnixMilli() == s.At.UnixMilli())
 }
 
 // finding is what verifying a partition shows.
@@ -52,7 +64,7 @@ func verify(ctx context.Context, log Log, schema string, published own, b Bounds
 			return f, err
 		}
 		last := more[len(more)-1]
-		f.tail, f.newest = append(f.tail, more...), own{published.Partition, last.Offset, last.digest(), now}
+		f.tail, f.newest = append(f.tail, more...), own{place{published.Partition, last.Offset, last.At}, last.digest(), now}
 	}
 	return f, nil
 }
@@ -79,7 +91,7 @@ func stands(ctx context.Context, log Log, x own, b Bounds, now time.Time) (bool,
 	if len(got) == 0 || got[0].Offset > x.Offset {
 		return mayBeGone, nil
 	}
-	return bytes.Equal(got[0].digest(), x.Digest), nil
+	return x.has(got[0]), nil
 }
 
 // dropsAfter is the age from which on a topic may have dropped a message.

@@ -4,6 +4,7 @@ package relaytest
 import (
 	"context"
 	"sync"
+	"time"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/relay"
@@ -17,16 +18,21 @@ type Log struct {
 	Before func()
 
 	mu      sync.Mutex
-	stored  map[relay.Partition][]db.Message
+	stored  map[relay.Partition][]relay.Stored
 	groups  map[string]map[relay.Partition]int64
 	dialled int64
+	added   int
 }
 
 // Messages are all messages of a partition.
 func (l *Log) Messages(p relay.Partition) []db.Message {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]db.Message(nil), l.stored[p]...)
+	messages := make([]db.Message, len(l.stored[p]))
+	for i, m := range l.stored[p] {
+		messages[i] = m.Message
+	}
+	return messages
 }
 
 // Keys are the keys of the only partition of a topic, in order.
@@ -65,13 +71,17 @@ func (l *Log) Commit(group string, p relay.Partition, next int64) {
 	l.groups[group][p] = next
 }
 
-func (l *Log) add(p relay.Partition, m db.Message) int64 {
+func (l *Log) add(p relay.Partition, m db.Message) relay.Stored {
 	if l.stored == nil {
-		l.stored = map[relay.Partition][]db.Message{}
+		l.stored = map[relay.Partition][]relay.Stored{}
 	}
-	l.stored[p] = append(l.stored[p], m)
-	return int64(len(l.stored[p]) - 1)
+	l.added++
+	s := relay.Stored{Message: m, Offset: int64(len(l.stored[p])), At: began.Add(time.Duration(l.added) * time.Millisecond)}
+	l.stored[p] = append(l.stored[p], s)
+	return s
 }
+
+var began = time.Now().Truncate(time.Millisecond)
 
 // Append implements relay.Log.
 func (l *Log) Append(_ context.Context, batch []db.Message) []relay.Placed {
@@ -90,7 +100,8 @@ func (l *Log) Append(_ context.Context, batch []db.Message) []relay.Placed {
 			failed[p] = placed[i].Err
 		}
 		if placed[i].Err == nil {
-			placed[i].Offset = l.add(p, m)
+			s := l.add(p, m)
+			placed[i].Offset, placed[i].At = s.Offset, s.At
 		}
 	}
 	return placed
@@ -115,7 +126,7 @@ func (l *Log) Read(_ context.Context, p relay.Partition, from int64, n int) (out
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := from; i < int64(len(l.stored[p])) && len(out) < n; i++ {
-		out = append(out, relay.Stored{Message: l.stored[p][i], Offset: i})
+		out = append(out, l.stored[p][i])
 	}
 	return out, nil
 }
