@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,7 +13,6 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/services/booking/internal/services"
 )
 
 // manageFor is how long after its end an appointment can still be looked at through its link.
@@ -72,34 +70,6 @@ func (r *Room) behind(ctx context.Context, tx *db.Tx, token string, find func(co
 		return a, fault.Expired()
 	}
 	return a, nil
-}
-
-// Manageable are the statuses in which a client can still change something.
-var Manageable = []string{StatusPending, StatusConfirmed}
-
-// RefuseChange is nil while the client may change the appointment: svc_invalid_status, or svc_conflict with the reason
-// changes_off or too_late, in this order.
-func (a Record) RefuseChange(s services.Settings, now time.Time) error {
-	switch {
-	case a.Must(Manageable...) != nil:
-		return a.Must(Manageable...)
-	case !s.ClientChanges:
-		return fault.Conflict("changes_off", "Appointments cannot be changed online. Please contact us.")
-	case now.After(a.StartsAt.Add(-time.Duration(s.CancelNoticeHours) * time.Hour)):
-		return fault.Conflict("too_late", lateText(s))
-	}
-	return nil
-}
-
-// lateText is what a client reads when it is too late to change anything.
-func lateText(s services.Settings) string {
-	if s.LateCancelText != "" {
-		return s.LateCancelText
-	}
-	if s.CancelNoticeHours == 0 {
-		return "The appointment has begun and can no longer be changed online. Please contact us."
-	}
-	return fmt.Sprintf("Appointments can be changed online until %d hours before they start. Please contact us.", s.CancelNoticeHours)
 }
 
 // EndLinksTo ends the links that went to the address that a contact had before at, which may be a stranger's. It spares those of visitors

@@ -3,8 +3,6 @@ package appointments
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,16 +13,6 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/clients"
 	"frontdesk/services/booking/internal/services"
-)
-
-// Statuses of an appointment.
-const (
-	StatusPending   = "pending"
-	StatusConfirmed = "confirmed"
-	StatusDeclined  = "declined"
-	StatusCancelled = "cancelled"
-	StatusCompleted = "completed"
-	StatusNoShow    = "no_show"
 )
 
 // Record is an appointment: its row, with what it shows of its staff member and its contact. All others are views of it, see view.go.
@@ -114,11 +102,3 @@ const UIDSuffix = "@frontdesk"
 
 // UID is the appointment's in calendars.
 func (a Record) UID() string { return a.ID.String() + UIDSuffix }
-
-// Must returns nil when the status is one of allowed, else svc_invalid_status with the current status.
-func (a Record) Must(allowed ...string) error {
-	if slices.Contains(allowed, a.Status) {
-		return nil
-	}
-	return fault.InvalidStatus(a.Status, fmt.Sprintf("The appointment is %s, and this needs it to be %s.", a.Status, strings.Join(allowed, " or ")))
-}

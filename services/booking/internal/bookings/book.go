@@ -70,7 +70,7 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	return a.Whole(), r.life.Publish(ctx, tx, life.Booked(a, nil), settings)
+	return a.Whole(), r.life.Publish(ctx, tx, a, a, proto.KindAppointmentBooked, settings, a.Change(proto.KindAppointmentBooked, nil))
 }
 
 type movedAppointment struct {

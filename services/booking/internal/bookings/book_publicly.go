@@ -17,7 +17,6 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/clients"
-	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/slots"
 	"frontdesk/services/booking/internal/staff"
@@ -199,8 +198,8 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, v visit, f facts, who staff
 		return appointments.PublicAppointment{}, err
 	}
 	// Until contacts has the client, the appointment is found by the address.
-	booked := life.Booked(a, &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(a.Client.Email))})
-	return a.ForVisitor(), r.life.Publish(ctx, tx, booked, v.catalog.Settings, command)
+	booked := a.Change(proto.KindAppointmentBooked, &proto.PeopleNamed{Called: tx.PeopleNamed([]byte(a.Client.Email))})
+	return a.ForVisitor(), r.life.Publish(ctx, tx, a, a, booked.Kind, v.catalog.Settings, booked, command)
 }
 
 // booking is the appointment to write, for the contact that has the address, else for a new one, and the command to make or fill in that

@@ -115,7 +115,7 @@ func (r *Room) Become(ctx context.Context, tx *db.Tx, a appointments.Record, to,
 	return r.Commit(ctx, tx, Change{a, next, kindOf[to], kindOf[to], nil, []string{"status"}}, settings)
 }
 
-// Change is what becomes of an appointment; of a new one, Was and Now are the same.
+// Change is what becomes of an appointment.
 type Change struct {
 	Was, Now appointments.Record
 	Kind     string // of the event
@@ -141,24 +141,19 @@ func (r *Room) Commit(ctx context.Context, tx *db.Tx, c Change, settings service
 		}
 	}
 	tx.Changed(appointments.Audited(c.Was, now))
-	c.Now = now
-	return now, r.Publish(ctx, tx, c, settings)
+	return now, r.Publish(ctx, tx, c.Was, now, c.Mail, settings, now.Change(c.Kind, c.Extra, c.Fields...))
 }
 
-// Publish emits the event of what an appointment became, and what else belongs to it, and tells client and team.
-func (r *Room) Publish(ctx context.Context, tx *db.Tx, c Change, settings services.Settings, more ...db.Event) error {
-	if err := tx.EmitAll(ctx, append([]db.Event{c.Now.Change(c.Kind, c.Extra, c.Fields...)}, more...)); err != nil {
+// Publish emits the event of what an appointment became, and what else belongs to it, mails its client unless mail is "", and tells the team. Of
+// a new appointment was and now are the same.
+func (r *Room) Publish(ctx context.Context, tx *db.Tx, was, now appointments.Record, mail string, settings services.Settings, change db.Event, more ...db.Event) error {
+	if err := tx.EmitAll(ctx, append([]db.Event{change}, more...)); err != nil {
 		return err
 	}
-	if err := r.mails.Notify(ctx, tx, c.Now, c.Mail, settings); err != nil {
+	if err := r.mails.Notify(ctx, tx, now, mail, settings); err != nil {
 		return err
 	}
-	return r.notices.Changed(ctx, tx, c.Was, c.Now, c.Kind, settings)
-}
-
-// Booked is the change that a new appointment is.
-func Booked(a appointments.Record, extra any) Change {
-	return Change{Was: a, Now: a, Kind: proto.KindAppointmentBooked, Mail: proto.KindAppointmentBooked, Extra: extra}
+	return r.notices.Changed(ctx, tx, was, now, change.Kind, settings)
 }
 
 type changedNote struct {
