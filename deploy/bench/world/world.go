@@ -183,7 +183,7 @@ func (w *World) publishPeople(ctx context.Context, people int) error {
 		auth.AccessKey:   {Record: &proto.Identity_Access{Access: &proto.Access{Roles: []string{auth.SiteAdmin}}}},
 	}
 	for n := int64(1); n <= int64(people); n++ {
-		records[auth.UserKey(fmt.Sprint(n))] = &proto.Identity{Record: &proto.Identity_User{User: &proto.User{Id: n, Login: fmt.Sprint("bench", n),
+		records[auth.UserKey(fmt.Sprint(n))] = &proto.Identity{Version: 1, Record: &proto.Identity_User{User: &proto.User{Id: n, Login: fmt.Sprint("bench", n),
 			Name: fmt.Sprint("Person ", n), Email: fmt.Sprintf("bench%d@example.com", n), Roles: []string{auth.SiteAdmin}}}}
 	}
 	var batch []db.Message
