@@ -92,7 +92,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, all *reference) {
 		render(w, r, "guide", p.guidePage(at))
 	case isOperation && o != nil:
 		signIn, person := p.caller(w, r)
-		data := map[string]any{"Operation": o, "Try": o.CanTry() && !markdown, "SignIn": signIn, "Person": person}
+		data := map[string]any{"Operation": o, "Try": o.canTry() && !markdown, "SignIn": signIn, "Person": person}
 		render(w, r, "operation", web.Page{Title: o.Summary, Scripts: []string{"docs.js"}, Data: data})
 	default:
 		p.NotFound(w, r)

@@ -143,8 +143,8 @@ func (o *operation) Refusals() []line {
 	return all
 }
 
-// CanTry reports whether the page can send the request: of an operation, whose body is JSON, and that answers at once.
-func (o *operation) CanTry() bool {
+// canTry reports whether the page can send the request: of an operation, whose body is JSON, and that answers at once.
+func (o *operation) canTry() bool {
 	if !strings.HasPrefix(o.Path, "/") || len(o.RequestBody.Content) > 0 && !o.TakesJSON() {
 		return false
 	}
