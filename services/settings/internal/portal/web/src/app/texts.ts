@@ -2,17 +2,18 @@
 import type booking from "@/booking/text/en.json"
 import type contacts from "@/contacts/text/en.json"
 import type forms from "@/forms/text/en.json"
+import type problem from "@/problem/text/en.json"
 import type settings from "@/settings/text/en.json"
 import type team from "@/team/text/en.json"
 import type webhooks from "@/webhooks/text/en.json"
 import { addTexts, language } from "@/kit/text"
 
-type All = typeof contacts & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team
+type All = typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team
 declare module "@/kit/text" {
   interface Texts extends All {}
 }
 
-export type Folder = "kit" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
+export type Folder = "kit" | "problem" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
 
 const files = import.meta.glob<{ default: Record<string, string> }>("../*/text/*.json")
 const loaded = new Map<Folder, Promise<void>>()
