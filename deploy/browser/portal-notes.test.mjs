@@ -18,7 +18,7 @@ for (const [kind, make] of [["contacts", { first_name: "Ada", last_name: "Noted 
     }
     const entry = (text) => v.page.locator(".entry", { hasText: text })
     const choose = async (text, action) => {
-      await entry(text).getByRole("button", { name: "More" }).click()
+      await entry(text).getByRole("button", { name: "Actions of this note" }).click()
       await v.page.getByRole("menuitem", { name: action }).click()
     }
     await choose("The first one", "Pin to the top")

@@ -69,7 +69,7 @@ function NoteMenu({ kind, id, note, onEdit }: Of & { note: Entry; onEdit: () => 
     })
   }
   return (
-    <Actions actions={[
+    <Actions label={t("contacts.note_actions")} actions={[
       { id: "edit", label: t("contacts.note_edit"), icon: Pencil, run: onEdit },
       note.pinned ? { id: "unpin", label: t("contacts.note_unpin"), icon: PinOff, run: () => void pin(false) } : { id: "pin", label: t("contacts.note_pin"), icon: Pin, run: () => void pin(true) },
       { id: "delete", label: t("contacts.note_delete"), icon: Trash2, bad: true, run: () => void remove() },
