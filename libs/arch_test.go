@@ -31,13 +31,13 @@ var only = map[string][]string{
 	"go.opentelemetry.io/":            {"frontdesk/libs/", "frontdesk/services/webhooks/", "frontdesk/services/contacts/internal/directory"},
 	"github.com/prometheus/":          {"frontdesk/libs/app", "frontdesk/deploy/observe"},
 	"github.com/grafana/":             {"frontdesk/deploy/observe"},
-	"github.com/stretchr/testify":     {"frontdesk/libs/answer", "frontdesk/libs/app/apptest", "frontdesk/libs/db/dbtest", "frontdesk/deploy/system"},
+	"github.com/stretchr/testify":     {"frontdesk/libs/answer", "frontdesk/libs/app/apptest", "frontdesk/libs/db/dbtest", "frontdesk/libs/caldavtest", "frontdesk/deploy/system"},
 	"github.com/compose-spec/":        {},
 	"github.com/standard-webhooks/":   {"frontdesk/deploy/system", "frontdesk/services/settings/internal/settings/web/sample"},
 	"pgregory.net/rapid":              {},
 	"golang.org/x/tools":              {},
 	"github.com/google/go-cmp":        {},
-	"os/exec":                         {"frontdesk/libs/db/pgserver", "frontdesk/deploy/"},
+	"os/exec":                         {"frontdesk/libs/db/pgserver", "frontdesk/libs/caldavtest", "frontdesk/deploy/"},
 	"unsafe":                          {"frontdesk/proto", "frontdesk/services/contacts/internal/directory"},
 }
 
