@@ -40,13 +40,13 @@ const mostOfOne = 20
 // externalCalendar is a calendar as the interface shows it.
 type externalCalendar struct {
 	ID           uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
-	Kind         string     `json:"kind" enum:"ics" doc:"ics is a file at an address."`
+	Kind         string     `json:"kind" enum:"ics,caldav" doc:"ics is a file at an address, caldav a calendar of an account on a server."`
 	Name         string     `json:"name" doc:"What the person calls it."`
 	URL          string     `json:"url" doc:"Where it is. Of an address of kind ics, which is a secret, scheme and host."`
 	Username     string     `json:"username" doc:"Whom its server knows the person as; empty for nobody. The password is never shown."`
-	Calendar     string     `json:"calendar" doc:"Which calendar of its server; empty for an address of kind ics."`
+	Calendar     string     `json:"calendar" doc:"Which calendar of the account: one of get-external-calendar-choices. Empty until one is chosen, and for kind ics."`
 	Blocks       bool       `json:"blocks" doc:"Its events take the person's time."`
-	Writes       bool       `json:"writes" doc:"The person's appointments are written into it; never into an address of kind ics."`
+	Writes       bool       `json:"writes" doc:"The person's appointments are written into it, if it is the first that has this; never into an address of kind ics. Deleting one there cancels nothing."`
 	State        string     `json:"state" enum:"new,ok,failing,off" doc:"new was not read yet; ok; failing could not be read last, and what was read before counts on; off could not be read for seven days and is not tried any more."`
 	LastSyncedAt *time.Time `json:"last_synced_at" doc:"When it was last read; null for never."`
 	LastError    string     `json:"last_error" doc:"Why it could not be read, or which events of it are left out; empty for neither."`
@@ -96,13 +96,14 @@ func query(ctx context.Context, tx *db.Tx, rest string, args ...any) ([]record, 
 	return pgx.CollectRows(rows, pgx.RowToStructByName[record])
 }
 
-func purposeOf(id string) string { return "external calendar " + id }
+// PurposeOf is the purpose under which the secrets of a calendar are sealed.
+func PurposeOf(id string) string { return "external calendar " + id }
 
 func (r *Room) seal(id uuid.UUID, secret string) []byte {
 	if secret == "" {
 		return nil
 	}
-	return r.Keys.Seal(purposeOf(id.String()), []byte(secret))
+	return r.Keys.Seal(PurposeOf(id.String()), []byte(secret))
 }
 
 // open is what seal has sealed; empty for nothing. The error is that no key opens it.
@@ -110,7 +111,7 @@ func (r *Room) open(id uuid.UUID, sealed []byte) (string, error) {
 	if sealed == nil {
 		return "", nil
 	}
-	secret, err := r.Keys.Open(purposeOf(id.String()), sealed)
+	secret, err := r.Keys.Open(PurposeOf(id.String()), sealed)
 	return string(secret), err
 }
 
@@ -168,12 +169,12 @@ func overHTTPS(address string) string {
 
 type newCalendar struct {
 	User     int64           `json:"user" minimum:"1"`
-	Kind     string          `json:"kind" required:"true" enum:"ics" doc:"ics is a file at an address."`
+	Kind     string          `json:"kind" required:"true" enum:"ics,caldav" doc:"ics is a file at an address, caldav a calendar of an account on a server."`
 	Name     string          `json:"name" required:"true" maxLength:"100" doc:"What the person calls it."`
 	URL      string          `json:"url" required:"true" maxLength:"2048" doc:"Where it is: https, or webcal, which is the same."`
 	Username string          `json:"username" maxLength:"255" doc:"Whom its server knows the person as, if it asks."`
 	Password string          `json:"password" maxLength:"1024" doc:"The password there. It is kept sealed and never shown."`
-	Calendar string          `json:"calendar" maxLength:"2048" doc:"Which calendar of its server; empty for an address of kind ics."`
+	Calendar string          `json:"calendar" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
 	Blocks   opt.Value[bool] `json:"blocks,omitzero" doc:"Its events take the person's time, as when it is left out."`
 	Writes   bool            `json:"writes" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
 }
@@ -203,8 +204,8 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in newCalendar) (externalCale
 	}
 	c.URL, c.Password = r.seal(c.ID, address), r.seal(c.ID, in.Password)
 	if _, err := tx.Exec(ctx, `insert into external_calendar (id, user_id, kind, name, url, username, password, calendar, blocks, writes, due_at, created_at)
-		values (@id, @user, @kind, @name, @url, @username, @password, @calendar, @blocks, @writes, @now, @now)`, pgx.NamedArgs{"id": c.ID, "user": c.UserID, "kind": c.Kind, "name": c.Name,
-		"url": c.URL, "username": c.Username, "password": c.Password, "calendar": c.Calendar, "blocks": c.Blocks, "writes": c.Writes, "now": tx.Now}); err != nil {
+		values (@id, @user, @kind, @name, @url, @username, @password, @calendar, @blocks, @writes, @due, @now)`, pgx.NamedArgs{"id": c.ID, "user": c.UserID, "kind": c.Kind, "name": c.Name,
+		"url": c.URL, "username": c.Username, "password": c.Password, "calendar": c.Calendar, "blocks": c.Blocks, "writes": c.Writes, "due": c.due(tx.Now), "now": tx.Now}); err != nil {
 		return externalCalendar{}, err
 	}
 	tx.Changed(changed(record{}, c).Created())
@@ -216,6 +217,11 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in newCalendar) (externalCale
 // checkWays refuses what the kind of a calendar has no way for.
 func (r *Room) checkWays(found fault.Problems, c record) {
 	if c.Kind != kindICS {
+		if c.Calendar != "" {
+			if err := fetch.CheckURL(c.Calendar, r.fetch()); err != nil {
+				found.Add("calendar", fetch.Problem("url", err))
+			}
+		}
 		return
 	}
 	if c.Writes {
@@ -280,7 +286,7 @@ type changedCalendar struct {
 	URL      opt.Value[string] `json:"url,omitzero" maxLength:"2048" doc:"Where it is. With another host the password has to be given again."`
 	Username opt.Value[string] `json:"username,omitzero" nullable:"true" maxLength:"255" doc:"Whom its server knows the person as."`
 	Password opt.Value[string] `json:"password,omitzero" nullable:"true" maxLength:"1024" doc:"The password there; empty for none."`
-	Calendar opt.Value[string] `json:"calendar,omitzero" maxLength:"2048" doc:"Which calendar of its server; empty for an address of kind ics."`
+	Calendar opt.Value[string] `json:"calendar,omitzero" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
 	Blocks   opt.Value[bool]   `json:"blocks,omitzero" doc:"Its events take the person's time."`
 	Writes   opt.Value[bool]   `json:"writes,omitzero" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
 }
@@ -348,7 +354,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedCalendar) (exter
 // readAnew has a calendar read whole at once. Whoever reads it now does so for nothing. Until then its times stay, unless it takes none any more.
 func readAnew(ctx context.Context, tx *db.Tx, c record) error {
 	if _, err := tx.Exec(ctx, `update external_calendar set state = $2, validators = '', digest = null, failing_since = null, due_at = $3, holder = null, held_until = null where id = $1`,
-		c.ID, stateNew, tx.Now); err != nil || c.Blocks {
+		c.ID, stateNew, c.due(tx.Now)); err != nil || c.Blocks {
 		return err
 	}
 	_, err := tx.Exec(ctx, `delete from external_time where calendar_id = $1`, c.ID)

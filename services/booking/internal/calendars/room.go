@@ -31,8 +31,8 @@ const readers = 4
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	p := app.Parts{
-		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody}, Forget: r.forget},
-		Sealed:   []app.Sealed{{Table: "external_calendar", Column: "url", Purpose: purposeOf}, {Table: "external_calendar", Column: "password", Purpose: purposeOf}},
+		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody, "external_object": app.Nobody}, Forget: r.forget},
+		Sealed:   []app.Sealed{{Table: "external_calendar", Column: "url", Purpose: PurposeOf}, {Table: "external_calendar", Column: "password", Purpose: PurposeOf}},
 		Gauges: []app.Gauge{
 			{Name: "booking.external_calendars", Unit: "{calendar}", Doc: "calendars of other programs that people have connected, by state", Label: "state",
 				SQL: `select s.state, count(c.id) from unnest(array['new', 'ok', 'failing', 'off']) s(state) left join external_calendar c using (state) group by s.state`},
@@ -62,6 +62,9 @@ func (r *Room) Connected(set *op.Set) {
 	op.Add(set, op.Op{ID: "remove-external-calendar", Ability: "-", Versioned: true, Route: "DELETE /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
 		Doc:   "Remove a calendar of another program; its events take no time from now on.",
 		Fails: op.Fails{"svc_not_found": noCalendar}}, r.remove)
+	op.AddOutside(set, op.Op{ID: "get-external-calendar-choices", Ability: "-", Route: "GET /staff/{user}/calendars/{id}/choices", Perm: auth.ViewContacts, App: r.Service,
+		Doc:   "Get the calendars of an account on a calendar server, from that server; those for events only.",
+		Fails: op.Fails{"svc_not_found": noCalendar, "svc_conflict one_only": "It is a file at an address.", "svc_conflict unreachable": "The server cannot be asked, or refuses; the message says why."}}, r.choices)
 	op.AddOutside(set, op.Op{ID: "sync-external-calendar", Route: "POST /staff/{user}/calendars/{id}/sync", Perm: auth.ViewContacts, App: r.Service, Also: http.StatusAccepted, Record: "external_calendar",
 		Outside: true, Doc: "Read a calendar of another program now, once a minute at most. 202 says that it takes longer than ten seconds and goes on.",
 		Use:   "Calendars are read every five minutes by themselves; use it after somebody has changed theirs. Answers with the calendar: state failing and last_error say why it could not be read.",

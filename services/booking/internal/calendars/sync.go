@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,6 @@ type content struct {
 	unchanged  bool // since the validators; there is nothing else then
 	validators string
 	files      [][]byte // of type text/calendar
-	addresses  []string // the person's there, beside that of the account
 }
 
 // read asks the server of a calendar.
@@ -85,9 +85,12 @@ func reasonOf(err error) string {
 	var invalid x509.CertificateInvalidError
 	var name *net.DNSError
 	var timeout interface{ Timeout() bool }
+	said, refused := refusal(err)
 	switch {
 	case errors.As(err, &own):
 		return string(own)
+	case refused:
+		return string(said)
 	case errors.Is(err, fetch.ErrRefused):
 		return "the address leads to a host that is not on the public internet; the operator can allow it in SVC_FETCH_ALLOW"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -125,7 +128,7 @@ func (r *Room) syncNext(ctx context.Context) (bool, error) {
 func (r *Room) claim(ctx context.Context, tx *db.Tx, condition string, args pgx.NamedArgs) (record, bool, error) {
 	args["now"], args["holder"], args["held"] = tx.Now, db.NewID(), held
 	return find(ctx, tx, `update external_calendar set holder = @holder, held_until = clock_timestamp() + @held where id = (select id from external_calendar
-		where (held_until is null or held_until < clock_timestamp()) and `+condition+` limit 1 for update skip locked) returning `+columns, args)
+		where (kind = 'ics' or calendar <> '') and (held_until is null or held_until < clock_timestamp()) and `+condition+` limit 1 for update skip locked) returning `+columns, args)
 }
 
 // syncClaimed reads a calendar that is claimed and ends the claim. If ctx ends meanwhile the calendar is due at once.
@@ -161,22 +164,25 @@ type found struct {
 	events     int
 	times      []busy.Span
 	problem    string // about events that are left out
+	// Of a calendar on a server: what its objects take that were read, the keys of those that are gone, and whether these objects are all.
+	objects []object
+	gone    []string
+	whole   bool
 }
 
 // look asks for a calendar and reads it. The error is a failure if that is not possible. Because the days move on, what has not changed counts as
 // unchanged for the rest of the day only.
 func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, error) {
-	s := source{username: c.Username, calendar: c.Calendar}
-	var err error
-	if s.url, err = r.open(c.ID, c.URL); err == nil {
-		s.password, err = r.open(c.ID, c.Password)
-	}
+	s, err := r.sourceOf(c)
 	if err != nil {
-		return found{}, failure("the address or password cannot be read with the keys of this service; set them again")
+		return found{}, err
 	}
 	known := c.Digest != nil && c.ReadOn != nil && slots.DayOf(*c.ReadOn, time.UTC) == today
 	if known {
 		s.validators = c.Validators
+	}
+	if c.Kind == kindCalDAV {
+		return r.lookAtServer(ctx, c, s, today)
 	}
 	got, err := r.read(ctx, c, s)
 	if err != nil {
@@ -194,11 +200,21 @@ func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, erro
 	return f, err
 }
 
+// sourceOf is where a calendar is. The error is a failure.
+func (r *Room) sourceOf(c record) (source, error) {
+	s := source{username: c.Username, calendar: c.Calendar}
+	var err error
+	if s.url, err = r.open(c.ID, c.URL); err == nil {
+		s.password, err = r.open(c.ID, c.Password)
+	}
+	if err != nil {
+		return source{}, failure("the address or password cannot be read with the keys of this service; set them again")
+	}
+	return s, nil
+}
+
 func digestOf(got content) []byte {
 	sum := sha256.New()
-	for _, address := range got.addresses {
-		fmt.Fprintln(sum, address)
-	}
 	for _, file := range got.files {
 		fmt.Fprintln(sum, len(file))
 		sum.Write(file)
@@ -209,10 +225,11 @@ func digestOf(got content) []byte {
 // appointmentUID finds what may be the UID of an appointment of ours.
 var appointmentUID = regexp.MustCompile(`(?i)UID[^:\r\n]*:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})` + appointments.UIDSuffix)
 
-// timesIn reads the times that files take. Our own appointments, which a calendar may show by the feed or a mail, take none there.
-func (r *Room) timesIn(ctx context.Context, c record, got content, today slots.Day) (f found, err error) {
+// options say how the files of a calendar are read. Our own appointments, which it may show by the feed, a mail or because they were written there, take
+// no time.
+func (r *Room) options(ctx context.Context, c record, files [][]byte, addresses []string, today slots.Day) (busy.Options, error) {
 	var ours []string
-	for _, file := range got.files {
+	for _, file := range files {
 		for _, uid := range appointmentUID.FindAllSubmatch(file, -1) {
 			ours = append(ours, strings.ToLower(string(uid[1])))
 		}
@@ -226,13 +243,21 @@ func (r *Room) timesIn(ctx context.Context, c record, got content, today slots.D
 			}
 			return err
 		}); err != nil {
-			return f, err
+			return busy.Options{}, err
 		}
 	}
 	u, _ := r.Identity.User(c.UserID)
 	from, to := slots.Bounds(r.Config.Zone, today-behind, today+ahead)
-	o := busy.Options{Zone: r.Config.Zone, From: from, To: to, Addresses: append(got.addresses, u.GetEmail()), Within: readWithin,
-		Own: func(uid string) bool { return own[strings.ToLower(uid)] }}
+	return busy.Options{Zone: r.Config.Zone, From: from, To: to, Addresses: append(slices.Clone(addresses), u.GetEmail()), Within: readWithin,
+		Own: func(uid string) bool { return own[strings.ToLower(uid)] }}, nil
+}
+
+// timesIn reads the times that files take.
+func (r *Room) timesIn(ctx context.Context, c record, got content, today slots.Day) (f found, err error) {
+	o, err := r.options(ctx, c, got.files, nil, today)
+	if err != nil {
+		return f, err
+	}
 	var problems []string
 	for _, file := range got.files {
 		read, err := busy.Read(file, o)
@@ -280,6 +305,11 @@ func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) err
 			where id = @id and holder = @holder`, args)
 		if err != nil || f.unchanged || done.RowsAffected() == 0 {
 			return err
+		}
+		if c.Kind == kindCalDAV {
+			if err := keepObjects(ctx, tx, c.ID, f); err != nil {
+				return err
+			}
 		}
 		if !c.Blocks {
 			return nil
@@ -342,6 +372,9 @@ func (r *Room) sync(ctx context.Context, d *db.DB, in ofCalendar) (externalCalen
 		return err
 	}); err != nil {
 		return externalCalendar{}, err
+	}
+	if c.waits() {
+		return r.shown(c), nil // there is nothing to read until one is chosen
 	}
 	wait, err := d.Allow(ctx, r.Config.RateFactor, db.Bucket{Key: "external-calendar/" + c.ID.String(), Limit: db.Limit{N: 1, Per: time.Minute}})
 	if err != nil {
