@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/caldavtest"
 )
 
-func TestWhatStandsInAPersonsOwnCalendarCannotBeBooked(t *testing.T) {
-	t.Parallel()
-	d := sys.SetUp(t)
-	me, email, _ := member(t, d.Admin, "Lieve", "staff")
-	id := userIDOf(t, me)
+// bookable is a new person, and the service of the desk is one that they alone do, at any day.
+func bookable(t *testing.T, d *system.Desk, name string) (me system.Client, email string, id int64) {
+	t.Helper()
+	me, email, _ = member(t, d.Admin, name, "staff")
+	id = userIDOf(t, me)
 	d.Service = d.Admin.Post(t, "/services", map[string]any{"name": "Intake", "duration_min": 30, "bookable_online": true, "staff": []int64{id}}).Is(201).Text("id")
 	week := map[string]any{}
 	for day := range 7 {
@@ -28,6 +30,13 @@ func TestWhatStandsInAPersonsOwnCalendarCannotBeBooked(t *testing.T) {
 	system.Eventually(t, func() bool {
 		return d.Admin.Call(t, "PUT", fmt.Sprintf("/staff/%d/hours", id), map[string]any{"hours": week}).Status == 200
 	}, "booking does not know the person")
+	return me, email, id
+}
+
+func TestWhatStandsInAPersonsOwnCalendarCannotBeBooked(t *testing.T) {
+	t.Parallel()
+	d := sys.SetUp(t)
+	me, email, id := bookable(t, &d, "Lieve")
 	starts, token := d.Slots(t)
 	wanted := starts[5]
 
@@ -71,4 +80,43 @@ func TestWhatStandsInAPersonsOwnCalendarCannotBeBooked(t *testing.T) {
 			return strings.Contains(said, "Ihr Kalender kann nicht gelesen werden") && strings.Contains(said, "At home") && !strings.Contains(said, server.URL)
 		})
 	}, "no mail to the person")
+}
+
+func TestWhatAVisitorBooksStandsInTheCalendarsOfBothServers(t *testing.T) {
+	t.Parallel()
+	for _, server := range caldavtest.Servers(t) {
+		t.Run(server.Name, func(t *testing.T) {
+			d := sys.SetUp(t)
+			me, _, id := bookable(t, &d, server.Name)
+			calendars := fmt.Sprintf("/staff/%d/calendars", id)
+			calendar := me.Post(t, calendars, map[string]any{"kind": "caldav", "name": "Own", "url": server.URL, "username": caldavtest.Username, "password": caldavtest.Password}).Is(201).Text("id")
+			choices := me.Get(t, calendars+"/"+calendar+"/choices").Is(200).Items()
+			require.Equal(t, server.Calendar, choices[0]["href"])
+			me.Call(t, "PATCH", calendars+"/"+calendar, map[string]any{"calendar": choices[0]["href"], "writes": true}).Is(200)
+
+			starts, token := d.Slots(t)
+			system.Wait()
+			ada := system.Address("ada")
+			visitor.Post(t, "/booking/book", d.Booking(starts[5], token, ada)).Is(201)
+			// has waits until the calendar has the only appointment, at that time; empty for none.
+			has := func(start string) {
+				t.Helper()
+				system.Eventually(t, func() bool {
+					files := server.Files(t)
+					if start == "" || len(files) != 1 {
+						return start == "" && len(files) == 0
+					}
+					at, err := time.Parse(time.RFC3339, start)
+					require.NoError(t, err)
+					return strings.Contains(server.Get(t, files[0]), "DTSTART:"+at.UTC().Format("20060102T150405Z"))
+				}, "the calendar does not have it")
+			}
+			has(starts[5])
+			appointment := d.Admin.Get(t, "/appointments?search="+url.QueryEscape(ada)).Is(200).Items()[0]["id"].(string)
+			d.Admin.Post(t, "/appointments/"+appointment+"/reschedule", map[string]any{"starts_at": starts[9]}).Is(200)
+			has(starts[9])
+			d.Admin.Post(t, "/appointments/"+appointment+"/cancel", map[string]any{}).Is(200)
+			has("")
+		})
+	}
 }

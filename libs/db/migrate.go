@@ -34,16 +34,17 @@ func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 	return d.bindTriggers(ctx)
 }
 
-// bindTriggers writes the schema before the tables that functions of triggers change, so that they find them whoever writes, an administrator
+// bindTriggers writes the schema before the tables that functions of triggers read and change, so that they find them whoever writes, an administrator
 // with psql for instance. A search path of the function's own would do the same and be set at each call.
 func (d *DB) bindTriggers(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, d.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, LockKey(d.Schema+".migrate", "triggers")); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `do $$ declare body text; bound text; begin
+		_, err := tx.Exec(ctx, `do $$ declare body text; bound text; tables text; begin
+			select string_agg(relname, '|') into tables from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p');
 			for body in select pg_get_functiondef(oid) from pg_proc where pronamespace = current_schema()::regnamespace and prorettype = 'trigger'::regtype loop
-				bound := regexp_replace(body, '\m(insert into|update) ([a-z_]+)\M(?!\.)', '\1 ' || quote_ident(current_schema()) || '.\2', 'g');
+				bound := regexp_replace(body, '\m(insert into|update|from|join) (' || tables || ')\M(?!\.)', '\1 ' || quote_ident(current_schema()) || '.\2', 'g');
 				if bound <> body then
 					execute bound;
 				end if;

@@ -113,9 +113,14 @@ func (e Event) component(status ical.ObjectStatus) (*ical.VEvent, error) {
 	return v, nil
 }
 
+// noMethod is that of a file which is kept and not sent (RFC 4791, 4.1).
+const noMethod ical.Method = ""
+
 func calendar(method ical.Method) *ical.Calendar {
 	cal := ical.NewCalendarFor("Frontdesk")
-	cal.SetMethod(method)
+	if method != noMethod {
+		cal.SetMethod(method)
+	}
 	cal.SetCalscale("GREGORIAN")
 	return cal
 }

@@ -31,6 +31,17 @@ type FeedEvent struct {
 	Status Status
 }
 
+// File returns the event as a calendar server keeps it.
+func (e FeedEvent) File() ([]byte, error) {
+	v, err := e.component(ical.ObjectStatus(e.Status))
+	if err != nil {
+		return nil, err
+	}
+	cal := calendar(noMethod)
+	cal.AddVEvent(v)
+	return write(cal)
+}
+
 // File returns the calendar as Event.File does. The same feed makes the same bytes.
 func (f Feed) File() ([]byte, error) {
 	cal := calendar(ical.MethodPublish)

@@ -91,3 +91,21 @@ func BenchmarkFeed(b *testing.B) {
 		}
 	}
 }
+
+func TestAnEventThatAServerKeepsHasNoMethodAndNobodyWhoIsToAnswer(t *testing.T) {
+	e := feedOf(1).Events[0]
+	file, err := e.File()
+	require.NoError(t, err)
+	for _, part := range []string{"METHOD", "ORGANIZER", "ATTENDEE"} {
+		require.NotContains(t, string(file), part)
+	}
+	read, err := ical.NewDecoder(bytes.NewReader(file)).Decode()
+	require.NoError(t, err)
+	require.Len(t, read.Events(), 1)
+	uid, err := read.Events()[0].Props.Text(ical.PropUID)
+	require.NoError(t, err)
+	require.Equal(t, e.UID, uid)
+	e.UID = ""
+	_, err = e.File()
+	require.Error(t, err)
+}

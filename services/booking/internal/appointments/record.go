@@ -101,4 +101,7 @@ func (r *Room) publishAppointments(ctx context.Context, tx *db.Tx, ids []uuid.UU
 const UIDSuffix = "@frontdesk"
 
 // UID is the appointment's in calendars.
-func (a Record) UID() string { return a.ID.String() + UIDSuffix }
+func (a Record) UID() string { return UIDOf(a.ID) }
+
+// UIDOf is the UID of the appointment with an id.
+func UIDOf(id uuid.UUID) string { return id.String() + UIDSuffix }

@@ -15,6 +15,7 @@
 //
 //   - slots: the arithmetic of time
 //   - busy: which times a calendar of another program takes
+//   - caldav: a client of calendar servers
 //   - clients: who books, as contacts has them
 //   - staff: the team's names, weekly hours, and who does what
 //   - services: what can be booked, the settings, and what the details step asks
@@ -27,6 +28,7 @@
 //   - times: which times are free, and holding one
 //   - bookings: booking, moving, and what clients do behind their link
 //   - calendars: the calendars of other programs that people have connected, and the times that they take
+//   - outgoing: the appointments in calendars that people have chosen for them, on servers of others
 //   - team: the people of the team, and handing over
 //   - widget/web: the pages, and the widget's source
 //   - widget: where the widget stands
@@ -39,4 +41,7 @@
 //   - catalog by exception, trigger: likewise
 //   - catalog by settings, trigger: likewise
 //   - catalog by form, trigger: likewise
+//   - outgoing by appointment, trigger: whichever code changes an appointment, its event in somebody's own calendar is looked at again
+//   - outgoing by external_calendar, trigger: what is coming goes into the calendar that is chosen for it, and out of one that is not any more
+//   - outgoing_account by external_calendar, trigger: the account is kept until that is done
 package booking

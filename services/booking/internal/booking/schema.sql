@@ -43,6 +43,8 @@ CREATE INDEX appointment_pending ON appointment (starts_at, id) WHERE (status = 
 CREATE INDEX appointment_staff ON appointment (user_id, starts_at) INCLUDE (status, ends_at, buffer_before, buffer_after, id);
 CREATE INDEX appointment_start ON appointment (starts_at, id);
 CREATE INDEX appointment_updated ON appointment (updated_at, id);
+CREATE TRIGGER appointment_changes AFTER UPDATE ON appointment FOR EACH ROW WHEN ((((((((((old.status IS DISTINCT FROM new.status) OR (old.user_id IS DISTINCT FROM new.user_id)) OR (old.contact_id IS DISTINCT FROM new.contact_id)) OR (old.booked_for IS DISTINCT FROM new.booked_for)) OR (old.starts_at IS DISTINCT FROM new.starts_at)) OR (old.ends_at IS DISTINCT FROM new.ends_at)) OR (old.location_type IS DISTINCT FROM new.location_type)) OR (old.location IS DISTINCT FROM new.location)) OR (old.sequence IS DISTINCT FROM new.sequence))) EXECUTE FUNCTION appointment_goes_out();
+CREATE TRIGGER appointment_comes AFTER INSERT OR DELETE ON appointment FOR EACH ROW EXECUTE FUNCTION appointment_goes_out();
 CREATE TRIGGER appointment_counted_delete AFTER DELETE ON appointment REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
 CREATE TRIGGER appointment_counted_insert AFTER INSERT ON appointment REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
 CREATE TRIGGER appointment_counted_update AFTER UPDATE ON appointment REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION appointment_counted();
@@ -143,6 +145,19 @@ CREATE TABLE external_calendar (
 CREATE INDEX external_calendar_due ON external_calendar (due_at);
 CREATE INDEX external_calendar_state ON external_calendar (state);
 CREATE INDEX external_calendar_user ON external_calendar (user_id, created_at, id);
+CREATE TRIGGER calendar_changes AFTER UPDATE ON external_calendar FOR EACH ROW WHEN ((((((old.writes IS DISTINCT FROM new.writes) OR (old.calendar IS DISTINCT FROM new.calendar)) OR (old.url IS DISTINCT FROM new.url)) OR (old.username IS DISTINCT FROM new.username)) OR (old.password IS DISTINCT FROM new.password))) EXECUTE FUNCTION calendar_goes_out();
+CREATE TRIGGER calendar_comes AFTER INSERT OR DELETE ON external_calendar FOR EACH ROW EXECUTE FUNCTION calendar_goes_out();
+
+CREATE TABLE external_object (
+	calendar_id uuid NOT NULL,
+	key text NOT NULL,
+	etag text NOT NULL,
+	events integer NOT NULL,
+	problem text NOT NULL,
+	spans bigint[] NOT NULL,
+	CONSTRAINT external_object_pkey PRIMARY KEY (calendar_id, key),
+	CONSTRAINT external_object_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
+);
 
 CREATE TABLE external_time (
 	calendar_id uuid NOT NULL,
@@ -181,6 +196,36 @@ CREATE TABLE organization (
 	CONSTRAINT organization_pkey PRIMARY KEY (id)
 );
 CREATE INDEX organization_owner ON organization (owner_user_id) WHERE (owner_user_id IS NOT NULL);
+
+CREATE TABLE outgoing (
+	appointment_id uuid NOT NULL,
+	account_id uuid NOT NULL,
+	collection text NOT NULL,
+	etag text DEFAULT '' NOT NULL,
+	revision bigint DEFAULT 1 NOT NULL,
+	tries integer DEFAULT 0 NOT NULL,
+	queued_at timestamp with time zone DEFAULT clock_timestamp(),
+	due_at timestamp with time zone DEFAULT clock_timestamp(),
+	CONSTRAINT outgoing_pkey PRIMARY KEY (appointment_id, account_id, collection),
+	CONSTRAINT outgoing_account_id_fkey FOREIGN KEY (account_id) REFERENCES outgoing_account(id) ON DELETE CASCADE
+);
+CREATE INDEX outgoing_due ON outgoing (account_id, due_at);
+CREATE INDEX outgoing_queued ON outgoing (queued_at) WHERE (queued_at IS NOT NULL);
+
+CREATE TABLE outgoing_account (
+	id uuid NOT NULL,
+	user_id bigint NOT NULL,
+	url bytea NOT NULL,
+	username text NOT NULL,
+	password bytea,
+	collection text NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	ended_at timestamp with time zone,
+	holder uuid,
+	held_until timestamp with time zone,
+	CONSTRAINT outgoing_account_pkey PRIMARY KEY (id)
+);
+CREATE INDEX outgoing_account_user ON outgoing_account (user_id, created_at, id);
 
 CREATE TABLE page (
 	id bigint NOT NULL,
@@ -292,6 +337,44 @@ AS $function$
 			end case;
 			return null;
 		end $function$;
+
+CREATE OR REPLACE FUNCTION appointment_goes_out()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+	update outgoing set revision = revision + 1, tries = 0, queued_at = coalesce(queued_at, clock_timestamp()), due_at = clock_timestamp()
+		where appointment_id = coalesce(new.id, old.id);
+	if tg_op <> 'DELETE' and new.status = 'confirmed' then
+		insert into outgoing (appointment_id, account_id, collection) select new.id, a.id, a.collection from outgoing_account a
+			where a.user_id = new.user_id and a.collection <> '' order by a.created_at, a.id limit 1 on conflict do nothing;
+	end if;
+	return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION calendar_goes_out()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+	person bigint := coalesce(new.user_id, old.user_id);
+	counts record;
+begin
+	if tg_op <> 'DELETE' and new.writes and new.calendar <> '' then
+		insert into outgoing_account (id, user_id, url, username, password, collection, created_at)
+			values (new.id, new.user_id, new.url, new.username, new.password, new.calendar, new.created_at)
+			on conflict (id) do update set url = excluded.url, username = excluded.username, password = excluded.password, collection = excluded.collection, ended_at = null;
+	else
+		update outgoing_account set collection = '', ended_at = coalesce(ended_at, clock_timestamp()) where id = coalesce(new.id, old.id);
+	end if;
+	select id, collection into counts from outgoing_account where user_id = person and collection <> '' order by created_at, id limit 1;
+	insert into outgoing (appointment_id, account_id, collection) select p.id, counts.id, counts.collection from appointment p
+		where counts.id is not null and p.user_id = person and p.status = 'confirmed' and p.ends_at > clock_timestamp() on conflict do nothing;
+	update outgoing o set revision = o.revision + 1, tries = 0, queued_at = coalesce(o.queued_at, clock_timestamp()), due_at = clock_timestamp()
+		from outgoing_account a where a.id = o.account_id and a.user_id = person
+			and (o.queued_at is not null or (o.account_id, o.collection) is distinct from (counts.id, counts.collection));
+	return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION catalog_changes()
  RETURNS trigger

@@ -15,6 +15,7 @@ import (
 	"frontdesk/services/booking/internal/life"
 	"frontdesk/services/booking/internal/mails"
 	"frontdesk/services/booking/internal/notices"
+	"frontdesk/services/booking/internal/outgoing"
 	"frontdesk/services/booking/internal/services"
 	"frontdesk/services/booking/internal/staff"
 	"frontdesk/services/booking/internal/team"
@@ -59,6 +60,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, life, times)
 	calendars := calendars.New(k, staff)
+	outgoing := outgoing.New(k, appointments, feed)
 	team := team.New(k, staff, appointments, life)
 	widget := widget.New(k, services)
 	set := operations(k, rooms{staff, services, appointments, life, calendar, feed, times, bookings, calendars, team, widget})
@@ -74,6 +76,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "feed", Parts: feed.Parts()},
 		app.Room{Name: "times", Parts: times.Parts()},
 		app.Room{Name: "calendars", Parts: calendars.Parts()},
+		app.Room{Name: "outgoing", Parts: outgoing.Parts()},
 		app.Room{Name: "team", Parts: team.Parts()},
 		app.Room{Name: "widget", Parts: widget.Parts(set.Handler())},
 	)

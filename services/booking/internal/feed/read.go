@@ -106,14 +106,24 @@ func (r *Room) calendar(shown []appointments.Record, details string) ([]byte, er
 	t := readers(lang.OfCountry(site.Country), site.Country, r.Config.Zone)
 	f := ics.Feed{Name: site.Business.Name, Every: readEvery, Events: make([]ics.FeedEvent, len(shown))}
 	for i, a := range shown {
-		// The stamp of an event is when it last changed, not now: a calendar in which nothing changed is the same file.
-		e := ics.FeedEvent{Event: ics.Event{UID: a.UID(), Sequence: a.Sequence, Stamp: a.UpdatedAt, Start: a.StartsAt, End: a.EndsAt, Summary: t.T("busy")}, Status: statusOf(a)}
-		if details == full {
-			e.Summary, e.Location = summary(a), place(t, a)
-		}
-		f.Events[i] = e
+		f.Events[i] = event(t, a, details)
 	}
 	return f.File()
+}
+
+func event(t *web.Reader, a appointments.Record, details string) ics.FeedEvent {
+	// The stamp of an event is when it last changed, not now: a calendar in which nothing changed is the same file.
+	e := ics.FeedEvent{Event: ics.Event{UID: a.UID(), Sequence: a.Sequence, Stamp: a.UpdatedAt, Start: a.StartsAt, End: a.EndsAt, Summary: t.T("busy")}, Status: statusOf(a)}
+	if details == full {
+		e.Summary, e.Location = summary(a), place(t, a)
+	}
+	return e
+}
+
+// Event is the file of one appointment for a calendar server, with the details of a full feed.
+func (r *Room) Event(a appointments.Record) ([]byte, error) {
+	site := r.services.General()
+	return event(readers(lang.OfCountry(site.Country), site.Country, r.Config.Zone), a, full).File()
 }
 
 func statusOf(a appointments.Record) ics.Status {
