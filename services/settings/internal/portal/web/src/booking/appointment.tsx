@@ -6,6 +6,7 @@ import { useEffect, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { cancelAppointment, changeAppointmentPlace, updateAppointmentNote } from "@/api/limits"
+import { confirmRequest } from "@/kit/answer"
 import { Button, ButtonLink } from "@/kit/button"
 import { dayLongText, dayOf, dayText, durationText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
 import { Dialog } from "@/kit/dialog"
@@ -176,7 +177,9 @@ function Actions({ a }: { a: Record }) {
     setBusy(step)
     try {
       const params = { params: { path: { id: a.id } } }
-      const after = await take(step === "reopen" ? api.POST("/appointments/{id}/reopen", params) : step === "confirm" ? api.POST("/appointments/{id}/confirm", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params))
+      const after = await (step === "confirm" ? confirmRequest(a.id)
+        : take(step === "reopen" ? api.POST("/appointments/{id}/reopen", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params)))
+      if (!after) return
       appointmentsChanged(queries, after)
       toast(t(`booking.done.${step}`, { name: a.contact.name }), { undo: step === "complete" || step === "no-show" ? () => void run("reopen") : undefined })
     } catch (e) {

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { CalendarDays, CalendarPlus, ChevronLeft, ChevronRight } from "lucide-react"
 import { lazy, Suspense, useMemo, useRef, useState } from "react"
-import { api, take } from "@/api/client"
+import { api, take, type Schema } from "@/api/client"
 import { Button, ButtonLink } from "@/kit/button"
 import { clockOf, dayLongText, dayOf, dayWords, elsewhere, minutesOf, timeRange, timeText, today } from "@/kit/dates"
 import { addDays, momentOf, sameMoment, wallOf } from "@/kit/wall"
@@ -79,7 +79,7 @@ export function Calendar() {
 }
 
 /** What is not to be worked in, day by day: the rest of the day, time off and closures with their words. */
-function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; name: string; days: { date: string; hours: string[][] }[] }[]; appointments: Appointment[] } | undefined, off: Exception[], from: string, to: string) {
+function useBlocks(view: "day" | "week", calendar: Schema<"Calendar"> | undefined, off: Exception[], from: string, to: string) {
   return useMemo(() => {
     const out: Block[] = []
     if (!calendar) return { blocks: out, min: "08:00", max: "18:00" }
@@ -115,15 +115,20 @@ function useBlocks(view: "day" | "week", calendar: { staff: { user_id: number; n
         }
       }
     }
+    const together = view === "week" && calendar.staff.length > 1
+    for (const person of calendar.staff) for (const { starts_at, ends_at } of person.busy) {
+      const words = (together ? `${person.name}: ` : "") + t("booking.busy")
+      out.push({ id: `busy-${person.user_id}-${starts_at}`, start: wallOf(starts_at), end: wallOf(ends_at), staff: person.user_id, label: words, look: "away", lines: [words], background: true })
+    }
     for (const a of calendar.appointments) {
       const [s, e] = [wallOf(a.starts_at), wallOf(a.ends_at)]
       const short = Date.parse(a.ends_at) - Date.parse(a.starts_at) < 45 * 60_000
       const state = t(`booking.status.${a.status as StatusName}`)
       out.push({
         id: a.id, start: s, end: e, staff: a.staff.user_id, look: `appointment appointment--${a.status}${Date.parse(a.ends_at) < Date.now() ? " appointment--past" : ""}${short ? " appointment--short" : ""}`,
-        label: `${state}, ${dayLongText(a.starts_at)}, ${timeRange(a.starts_at, a.ends_at)}, ${a.service.name}, ${a.staff.name}`,
-        lines: short ? [whoComes(a), timeText(a.starts_at)] : [whoComes(a), timeRange(a.starts_at, a.ends_at), view === "week" && calendar.staff.length > 1 ? `${a.service.name} · ${a.staff.name}` : a.service.name],
-        sign: signs[a.status as StatusName], movable: actionsOf(a).open,
+        label: `${state}${a.conflict ? `, ${t("booking.conflict")}` : ""}, ${dayLongText(a.starts_at)}, ${timeRange(a.starts_at, a.ends_at)}, ${a.service.name}, ${a.staff.name}`,
+        lines: short ? [whoComes(a), timeText(a.starts_at)] : [whoComes(a), timeRange(a.starts_at, a.ends_at), together ? `${a.service.name} · ${a.staff.name}` : a.service.name],
+        sign: a.conflict ? "!" : signs[a.status as StatusName], movable: actionsOf(a).open,
       })
     }
     if (max <= min) [min, max] = [8 * 60, 18 * 60]

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router"
 import { CalendarCheck2, Check, Inbox, X } from "lucide-react"
 import { useState } from "react"
 import { api, take, type Schema } from "@/api/client"
+import { confirmRequest } from "@/kit/answer"
 import { Button } from "@/kit/button"
 import { dayLongText, dayText, timeRange, timeText } from "@/kit/dates"
 import { Panel } from "@/kit/panel"
@@ -62,6 +63,7 @@ function Day({ data }: { data: Schema<"Overview"> }) {
           </Panel>
         )}
         <MyTasks mine={data.tasks} />
+        {on("booking") && <Clashes />}
         <Panel title={t("contacts.activity")}>
           {data.activity.length === 0 ? <p className="panel-none soft">{t("contacts.activity_none")}</p> : <div className="panel-body"><Timeline entries={data.activity} named /></div>}
         </Panel>
@@ -85,11 +87,11 @@ function Request({ a }: { a: Appointment }) {
   const queries = useQueryClient()
   const [busy, setBusy] = useState(false)
   const name = a.contact?.name ?? a.service.name
-  const answer = async (path: "/appointments/{id}/confirm" | "/appointments/{id}/decline") => {
+  const answer = async (said: "confirmed" | "declined") => {
     setBusy(true)
     try {
-      await take(api.POST(path, { params: { path: { id: a.id } } }))
-      toast(t(path.endsWith("confirm") ? "contacts.confirmed" : "contacts.declined", { name }))
+      const after = await (said === "confirmed" ? confirmRequest(a.id) : take(api.POST("/appointments/{id}/decline", { params: { path: { id: a.id } } })))
+      if (after) toast(t(`contacts.${said}`, { name }))
     } catch (e) {
       toastFault(e)
     } finally {
@@ -99,7 +101,7 @@ function Request({ a }: { a: Appointment }) {
   }
   const decline = async () => {
     const { confirm } = await import("@/kit/dialog")
-    if (await confirm({ title: t("contacts.decline_title", { name }), text: t("contacts.decline_text"), action: t("contacts.decline"), bad: true })) await answer("/appointments/{id}/decline")
+    if (await confirm({ title: t("contacts.decline_title", { name }), text: t("contacts.decline_text"), action: t("contacts.decline"), bad: true })) await answer("declined")
   }
   return (
     <li className="agenda-row">
@@ -108,9 +110,28 @@ function Request({ a }: { a: Appointment }) {
       {can("svc_manage_bookings") && (
         <span className="agenda-actions">
           <Button small busy={busy} icon={<X aria-hidden />} aria-label={t("contacts.decline_one", { name })} onClick={() => void decline()}>{t("contacts.decline")}</Button>
-          <Button small kind="main" busy={busy} icon={<Check aria-hidden />} aria-label={t("contacts.confirm_one", { name })} onClick={() => void answer("/appointments/{id}/confirm")}>{t("contacts.confirm")}</Button>
+          <Button small kind="main" busy={busy} icon={<Check aria-hidden />} aria-label={t("contacts.confirm_one", { name })} onClick={() => void answer("confirmed")}>{t("contacts.confirm")}</Button>
         </span>
       )}
     </li>
+  )
+}
+
+/** Appointments at times that the calendar of their person has taken since; nothing is shown without any. */
+function Clashes() {
+  const query = { conflict: true, per_page: 5 }
+  const found = useQuery({ queryKey: ["appointments", "list", query], queryFn: () => take(api.GET("/appointments", { params: { query } })) }).data
+  if (!found?.items.length) return null
+  return (
+    <Panel title={t("contacts.clashes")} beside={<span className="tag num">{number(found.total)}</span>}>
+      <ul className="agenda">
+        {found.items.map((a) => (
+          <li key={a.id} className="agenda-row">
+            <span className="agenda-time agenda-time--day num">{dayText(a.starts_at)}<small>{timeRange(a.starts_at, a.ends_at)}</small></span>
+            <span className="cell-main"><Link to="/appointments/$id" params={{ id: a.id }} className="row-link cell-text">{a.contact.name}</Link><small className="cell-text">{a.service.name} · {a.staff.name}</small></span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   )
 }

@@ -20,6 +20,7 @@ import { Blank, Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { Clash } from "@/kit/use-draft"
+import { Calendars } from "./calendars"
 import { CalendarFeed } from "./feed"
 import { useMemberDraft } from "./member"
 import { closuresQuery, mayChange, mayLink, staffQuery, timeOffQuery, timesChanged, type Exception, type Member } from "./data"
@@ -55,6 +56,7 @@ export function Hours() {
                 <Week key={shown.user_id} m={shown} />
                 <TimeOff key={`off-${shown.user_id}`} user={shown.user_id} name={shown.name} />
                 <Online key={`link-${shown.user_id}`} m={shown} />
+                {mayLink(shown.user_id) && <Calendars key={`calendars-${shown.user_id}`} m={shown} />}
                 {mayLink(shown.user_id) && <CalendarFeed key={`feed-${shown.user_id}`} m={shown} />}
               </>
             ) : <TimeOff user={null} name={t("team.business")} />}
