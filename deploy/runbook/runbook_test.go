@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -334,7 +335,7 @@ func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 		if p != proto.Gateway {
 			env = append(env, "SVC_MASTER_KEY="+one, "SVC_SHARED_KEY=", "SVC_OLD_KEYS=")
 		}
-		before[p] = append(launched[p], env...)
+		before[p] = slices.Concat(launched[p], env)
 		return env
 	})
 	d := sys.SetUp(t)

@@ -23,7 +23,7 @@ func TestTheDefaultsOfAServiceFit(t *testing.T) {
 
 func TestNoServiceStartsWithNonsenseInAKnob(t *testing.T) {
 	// A control character fits no knob. Words fit those that are free.
-	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD"}
+	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_ROBOTS"}
 	everything := least()
 	for _, name := range names[Config]() {
 		_, err := readConfig(least(name + "=\x01"))

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Do makes a request as the person.
-func (s Server) Do(t testing.TB, method, at, body string) (*http.Response, string) {
+// do makes a request as the person.
+func (s Server) do(t testing.TB, method, at, body string) (status int, said string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, at, strings.NewReader(body))
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func (s Server) Do(t testing.TB, method, at, body string) (*http.Response, strin
 	res, err := client.Do(r)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
-	said, err := io.ReadAll(res.Body)
+	raw, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	return res, string(said)
+	return res.StatusCode, string(raw)
 }

@@ -130,41 +130,41 @@ func exists(file string) bool {
 // Make makes a collection for components such as VEVENT at an address.
 func (s Server) Make(t testing.TB, at, component string) {
 	t.Helper()
-	res, _ := s.Do(t, "MKCALENDAR", at, `<c:mkcalendar xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"><set><prop><displayname>`+filepath.Base(at)+
+	status, _ := s.do(t, "MKCALENDAR", at, `<c:mkcalendar xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"><set><prop><displayname>`+filepath.Base(at)+
 		`</displayname><a:calendar-color>#FF8800CC</a:calendar-color><c:supported-calendar-component-set><c:comp name="`+component+`"/></c:supported-calendar-component-set></prop></set></c:mkcalendar>`)
-	require.Equal(t, http.StatusCreated, res.StatusCode)
+	require.Equal(t, http.StatusCreated, status)
 }
 
 // Put writes a file as another program of the person does.
 func (s Server) Put(t testing.TB, at, file string) {
 	t.Helper()
-	res, said := s.Do(t, http.MethodPut, at, file)
-	require.Contains(t, []int{200, 201, 204}, res.StatusCode, said)
+	status, said := s.do(t, http.MethodPut, at, file)
+	require.Contains(t, []int{200, 201, 204}, status, said)
 }
 
 // Delete removes one likewise.
 func (s Server) Delete(t testing.TB, at string) {
 	t.Helper()
-	res, said := s.Do(t, http.MethodDelete, at, "")
-	require.Contains(t, []int{200, 204}, res.StatusCode, said)
+	status, said := s.do(t, http.MethodDelete, at, "")
+	require.Contains(t, []int{200, 204}, status, said)
 }
 
 // Get reads one; empty if there is none.
 func (s Server) Get(t testing.TB, at string) string {
 	t.Helper()
-	res, said := s.Do(t, http.MethodGet, at, "")
-	if res.StatusCode == http.StatusNotFound {
+	status, said := s.do(t, http.MethodGet, at, "")
+	if status == http.StatusNotFound {
 		return ""
 	}
-	require.Equal(t, http.StatusOK, res.StatusCode, said)
+	require.Equal(t, http.StatusOK, status, said)
 	return said
 }
 
 // Files are the addresses of what is in the calendar.
 func (s Server) Files(t testing.TB) (all []string) {
 	t.Helper()
-	res, said := s.Do(t, "PROPFIND", s.Calendar, "")
-	require.Equal(t, http.StatusMultiStatus, res.StatusCode, said)
+	status, said := s.do(t, "PROPFIND", s.Calendar, "")
+	require.Equal(t, http.StatusMultiStatus, status, said)
 	for part := range strings.SplitSeq(said, "href>") {
 		if href, _, _ := strings.Cut(part, "<"); strings.HasSuffix(href, ".ics") {
 			all = append(all, s.URL+href)

@@ -147,8 +147,6 @@ type row struct {
 
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
-func (x *row) place() place { return place{x.partition(), x.placed.Offset, x.placed.At} }
-
 // done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. settled
 // are the partitions that have all that they were given, or of which the rest waits again.
 type done struct {

@@ -725,14 +725,14 @@ func (p *process) mark(rows, sent []*row) {
 		for _, x := range sent {
 			for _, r := range w.rows {
 				if r.seq == x.seq && !r.sent {
-					r.sent, r.sentAt, r.at = true, w.now, x.place()
+					r.sent, r.sentAt, r.at = true, w.now, placeOf(x)
 				}
 			}
 		}
 		last, _ := newestOf(sent)
 		for at, x := range last {
 			if old, there := w.published[at]; !there || old.Offset < x.placed.Offset {
-				w.published[at] = own{x.place(), x.Digest(), w.now}
+				w.published[at] = own{placeOf(x), x.Digest(), w.now}
 			}
 		}
 	}
@@ -983,3 +983,5 @@ func (p *process) Read(_ context.Context, x Partition, from int64, n int) (all [
 func (p *process) Committed(context.Context, string, []Partition) (map[Partition]int64, error) {
 	return nil, errors.New("prune asks the world itself")
 }
+
+func placeOf(x *row) place { return place{x.partition(), x.placed.Offset, x.placed.At} }

@@ -100,8 +100,7 @@ func (o *office) connect(user int64, url string, more ...object) string {
 			body[k] = v
 		}
 	}
-	id := o.admin.Post(path("/staff/%d/calendars", user), body).Is(201).Text("id")
-	return id
+	return o.AsSession("site_admin").Post(path("/staff/%d/calendars", user), body).Is(201).Text("id")
 }
 
 // synced is a calendar that was read anew.
@@ -116,7 +115,7 @@ func (o *office) synced(user int64, id string) *apptest.Answer {
 }
 
 // starts are the free times of a day, on the clock of the business.
-func (o *office) starts(day int, staff ...int64) (all []string) {
+func (o *office) starts(day int) (all []string) {
 	o.t.Helper()
 	at := o.at(day, "12:00").Format(time.DateOnly)
 	for _, item := range o.Visitor().Get(path("/booking/slots?service=%s&from=%s&to=%[2]s", o.service, at)).Is(200).Items() {
@@ -133,7 +132,7 @@ func TestAnEventOfSomebodysOwnCalendarTakesTheirTime(t *testing.T) {
 	shown := o.synced(o.staff.UserID, id)
 	require.Equal(t, []any{"ok", "", 1.0, server.URL + "/…"}, []any{shown.Field("state"), shown.Field("last_error"), shown.Field("events"), shown.Field("url")})
 
-	require.Equal(t, []string{"09:00", "11:30", "12:30", "13:30", "14:30", "15:30"}[:1], o.starts(2)[:1])
+	require.Contains(t, o.starts(2), "09:00")
 	require.NotContains(t, o.starts(2), "10:00")
 	require.NotContains(t, o.starts(2), "11:00")
 	require.Contains(t, o.starts(3), "10:00")
@@ -289,7 +288,7 @@ func TestWhyACalendarCannotBeReadIsSaid(t *testing.T) {
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		line := []byte("X-FILLER:" + strings.Repeat("x", 1000) + "\r\n")
 		fmt.Fprint(w, "BEGIN:VCALENDAR\r\n")
-		for { //nolint:revive // until the reader has enough
+		for {
 			if _, err := w.Write(line); err != nil {
 				return
 			}
@@ -413,12 +412,15 @@ func TestWhatMayBeSaidOfACalendar(t *testing.T) {
 		}
 		return body
 	}
+	person := o.AsSession("site_admin")
 	for field, wrong := range map[string]object{
 		"kind": {"kind": "exchange"}, "name": {"name": "  "}, "writes": {"writes": true}, "calendar": {"calendar": "/home"}, "url": {"url": "ftp://calendar.example/a.ics"},
 	} {
-		params, _ := o.staff.Post(list, good(wrong)).Fails(400, "svc_invalid_param").Field("data.params").(object)
+		params, _ := person.Post(list, good(wrong)).Fails(400, "svc_invalid_param").Field("data.params").(object)
 		require.Contains(t, params, field)
 	}
+	// A key would leave it behind.
+	o.staff.Post(list, good(object{"kind": "caldav", "writes": true})).Fails(403, "svc_forbidden")
 	for url, code := range map[string]string{"https://10.0.0.5/a.ics": "private", "https://localhost/a.ics": "private", "http://calendar.example/a.ics": "url", "https://me:pass@calendar.example/": "url", "webcal://192.168.0.1/a": "private"} {
 		a := o.staff.Post(list, good(object{"url": url})).Fails(400, "svc_invalid_param")
 		require.Equal(t, code, a.Field("data.details.url.code"), a.Body)
@@ -567,6 +569,9 @@ func TestTheAddressAndPasswordOfACalendarAreSealed(t *testing.T) {
 	// rotate-key opens the values as they are declared.
 	opened := map[string]string{}
 	for _, s := range o.Parts.Sealed {
+		if s.Table != "external_calendar" {
+			continue
+		}
 		var value []byte
 		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select `+s.Column+` from `+s.Table+` where id = $1`, id).Scan(&value))
 		secret, err := o.Kit.Keys.Open(s.Purpose(id), value)

@@ -148,7 +148,8 @@ func (c *Client) sinceETags(ctx context.Context, calendar string, mark Mark, fro
 			ch.Gone = append(ch.Gone, key)
 		}
 	}
-	return ch, c.get(ctx, calendar, want, &ch)
+	err = c.get(ctx, calendar, want, &ch)
+	return ch, err
 }
 
 func (c *Client) whole(ctx context.Context, calendar string, mark Mark, from, to time.Time) (Changes, error) {

@@ -104,7 +104,7 @@ func (c *Client) do(ctx context.Context, method, address, body string, header ma
 		for name, value := range header {
 			r.Header.Set(name, value)
 		}
-		res, err := c.http.Do(r)
+		res, err := c.http.Do(r) //nolint:bodyclose // read closes it
 		if err != nil {
 			return answer{}, plain(err)
 		}

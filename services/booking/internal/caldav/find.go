@@ -33,7 +33,7 @@ const askAbout = `<propfind xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"
 // The error is ErrNoCalendars if it is none of these.
 func (c *Client) Find(ctx context.Context) (Found, error) {
 	var f Found
-	failed := error(ErrNoCalendars)
+	failed := ErrNoCalendars
 	for _, address := range c.starts() {
 		l, err := c.ask(ctx, "PROPFIND", address, "0", askAbout)
 		if errors.Is(err, ErrSignIn) {

@@ -243,7 +243,7 @@ func TestWhatIsTooLargeIsNotRead(t *testing.T) {
 	})
 	_, err := at(endless).Find(t.Context())
 	require.ErrorIs(t, err, ErrTooLarge)
-	many := pretender(t, func(w http.ResponseWriter, r *http.Request) {
+	many := pretender(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(207)
 		_, _ = fmt.Fprintf(w, `<multistatus xmlns="DAV:">%s</multistatus>`, strings.Repeat("<response/>", maxObjects+1))
 	})

@@ -176,7 +176,7 @@ type newCalendar struct {
 	Password string          `json:"password" maxLength:"1024" doc:"The password there. It is kept sealed and never shown."`
 	Calendar string          `json:"calendar" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
 	Blocks   opt.Value[bool] `json:"blocks,omitzero" doc:"Its events take the person's time, as when it is left out."`
-	Writes   bool            `json:"writes" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
+	Writes   bool            `json:"writes" by:"person" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
 }
 
 func (r *Room) add(ctx context.Context, tx *db.Tx, in newCalendar) (externalCalendar, error) {
@@ -288,7 +288,7 @@ type changedCalendar struct {
 	Password opt.Value[string] `json:"password,omitzero" nullable:"true" maxLength:"1024" doc:"The password there; empty for none."`
 	Calendar opt.Value[string] `json:"calendar,omitzero" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
 	Blocks   opt.Value[bool]   `json:"blocks,omitzero" doc:"Its events take the person's time."`
-	Writes   opt.Value[bool]   `json:"writes,omitzero" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
+	Writes   opt.Value[bool]   `json:"writes,omitzero" by:"person" doc:"Write the person's appointments into it. An address of kind ics cannot be written to."`
 }
 
 func (r *Room) update(ctx context.Context, tx *db.Tx, in changedCalendar) (externalCalendar, error) {

@@ -61,11 +61,6 @@ type content struct {
 	files      [][]byte // of type text/calendar
 }
 
-// read asks the server of a calendar.
-func (r *Room) read(ctx context.Context, c record, s source) (content, error) {
-	return r.readFile(ctx, s)
-}
-
 // failure is why a calendar cannot be read, in words for the person.
 type failure string
 
@@ -184,7 +179,7 @@ func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, erro
 	if c.Kind == kindCalDAV {
 		return r.lookAtServer(ctx, c, s, today)
 	}
-	got, err := r.read(ctx, c, s)
+	got, err := r.readFile(ctx, s)
 	if err != nil {
 		return found{}, failure(reasonOf(err))
 	}

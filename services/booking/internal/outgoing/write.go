@@ -183,7 +183,8 @@ func (r *Room) write(ctx context.Context, client *caldav.Client, e entry, wanted
 	ctx, cancel := context.WithTimeout(ctx, entryWithin)
 	defer cancel()
 	uid := appointments.UIDOf(e.AppointmentID)
-	tag, err := e.ETag, error(nil)
+	var tag string
+	var err error
 	switch {
 	case wanted != nil:
 		outcomes.Add(ctx, "written", 1)

@@ -18,6 +18,7 @@ export function useBulk(total: number, load: (cursor: string | undefined) => Pro
   const [all, setAll] = useState(false)
   const [progress, setProgress] = useState<{ done: number; total: number }>()
   const stopped = useRef(false)
+  const isStopped = () => stopped.current
   const clear = () => (setChosen(new Set()), setAll(false))
   const toggle = (id: string) => {
     setAll(false)
@@ -45,7 +46,7 @@ export function useBulk(total: number, load: (cursor: string | undefined) => Pro
         yield ids
         ids = []
       }
-    } while (cursor && !stopped.current)
+    } while (cursor && !isStopped())
   }
   const through = async (batches: AsyncIterable<string[]> | string[][], act: Act, n: number) => {
     const sum = { changed: 0, skipped: 0, failed: 0 }
@@ -54,7 +55,7 @@ export function useBulk(total: number, load: (cursor: string | undefined) => Pro
     setProgress({ done: 0, total: n })
     try {
       for await (const ids of batches) {
-        if (stopped.current) break
+        if (isStopped()) break
         if (ids.length === 0) continue
         const d = await act(ids)
         const refused = new Set(d.failed.map((f) => f.id))
