@@ -253,6 +253,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
           { id: "last", type: "field", target: "contact.last_name", label: "Last name", width: "half" },
           { id: "email", type: "field", target: "contact.email", label: "Email address", required: true },
           ...Object.entries(kinds).map(([type, f]) => ({ id: type, type: "field", target: "contact.fields." + f.key, label: "My " + type, help: type === "number" ? "A rough figure will do." : undefined })),
+          { id: "location", type: "field", target: "submission.fields.location", label: "Where did you hear of us?", required: true },
           { id: "ok", type: "consent", text: promise, purpose: "privacy", required: true },
           { id: "news", type: "consent", text: "Send me news.", purpose: "newsletter", marketing: true },
         ],
@@ -266,11 +267,12 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     const email = address("kinds")
     await atDetails(page, visit)
     await page.getByRole("button", { name: /^Book$/ }).click()
-    await page.getByText("4 answers need your attention").waitFor()
+    await page.getByText("5 answers need your attention").waitFor()
     await check(page, "kinds errors")
     await page.getByRole("link", { name: /Email address/ }).click()
     await page.keyboard.type(email)
     await page.getByLabel("Your address").fill("Dorpsstraat 5, Gent")
+    await page.getByLabel("Where did you hear of us?").fill("In the paper")
     await page.getByLabel("First name").fill("Mo")
     await page.getByLabel("My number").fill("3,5")
     await page.getByLabel("My date").fill("2026-02-01")
@@ -288,6 +290,9 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     assert.equal(contact.fields[kinds.number.key], 3.5)
     assert.deepEqual(contact.fields[kinds.choices.key], ["Morning", "Evening"])
     assert.equal(contact.fields[kinds.checkbox.key], true)
+    const appointment = (await desk.admin.get(`/appointments?contact=${contact.id}`)).items[0]
+    assert.equal(appointment.location, "Dorpsstraat 5, Gent")
+    assert.equal((await desk.admin.get("/submissions/" + appointment.submission.id)).values.location, "In the paper")
 
     // A consent is an act for each booking; the rest need not be typed again.
     await page.getByRole("button", { name: "Book another" }).click()
