@@ -61,12 +61,12 @@ test("a note that is not filed asks before the person leaves, and a dialog befor
   const v = await member()
   const { page } = v
   await openListening(v, "/contacts/" + c.id, c.last_name)
-  await page.getByLabel("Note").fill("A long story")
+  await page.getByLabel("New note").fill("A long story")
   await desk.admin.patch("/contacts/" + c.id, { mode: "overwrite", first_name: "Augusta" })
   await page.getByRole("heading", { name: "Augusta", level: 1 }).waitFor()
   await page.getByRole("link", { name: "Calendar", exact: true }).click()
   await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click()
-  assert.equal(await page.getByLabel("Note").inputValue(), "A long story")
+  assert.equal(await page.getByLabel("New note").inputValue(), "A long story")
   await page.getByRole("button", { name: "Add the note" }).click()
   await page.locator(".entry--note").getByText("A long story").waitFor()
 

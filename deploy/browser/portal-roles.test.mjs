@@ -176,7 +176,7 @@ const looking = ["/", "/tasks", "/contacts", "/contacts/$id", "/organizations", 
 const harmless = /^((Filters|Columns|Possible duplicates|Today|Previous day|Next day|Day|Week|List|More actions|See them|Write a mail|Call|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
 
 /** What they may change because it is their own. */
-const theirOwn = { "/hours": ["Create address"], "/settings/notifications": ["Save"] }
+const theirOwn = { "/hours": ["Connect a calendar", "Create address"], "/settings/notifications": ["Save"] }
 
 test("who only looks is offered no change but of their own, and a screen that is closed says so", async () => {
   await grant(["svc_view_contacts"])

@@ -156,6 +156,10 @@ func (in bulkChange) edit(ctx context.Context, tx *db.Tx, contacts []contact.Con
 		c.Tags = slices.DeleteFunc(record.Union(old.Tags, add), func(name string) bool {
 			return slices.ContainsFunc(in.RemoveTags, func(typed string) bool { return known[typed] == name })
 		})
+		if len(c.Tags) > max(field.MaxTags, len(old.Tags)) {
+			_ = done.Count(old.ID, false, fault.Invalid("add_tags", fault.TooMany(field.MaxTags)))
+			continue
+		}
 		if in.OwnerUserID.Set {
 			c.OwnerUserID = owner
 		}

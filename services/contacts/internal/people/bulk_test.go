@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -41,6 +42,14 @@ func TestManyContactsAreChangedEachForItself(t *testing.T) {
 	require.Equal(t, []any{1.0, "svc_not_found"}, []any{mine.Field("changed"), mine.Text("failed.0.code")}, "who sees their own changes their own")
 	admin.Post("/contacts/bulk", object{"ids": []string{one}, "owner_user_id": nil}).Is(200)
 	require.Nil(t, admin.Get("/contacts/"+one).Is(200).Field("owner_user_id"))
+
+	var many []string
+	for i := range 99 {
+		many = append(many, fmt.Sprint("tag ", i))
+	}
+	full := admin.Post("/contacts", object{"first_name": "Many", "tags": many}).Is(201).Text("id")
+	require.Equal(t, "svc_invalid_param", admin.Post("/contacts/bulk", object{"ids": []string{full}, "add_tags": []string{"a", "b"}}).Is(200).Text("failed.0.code"), "100 are the most")
+	require.EqualValues(t, 1, admin.Post("/contacts/bulk", object{"ids": []string{full}, "add_tags": []string{"a", "b"}, "remove_tags": []string{"tag 0"}}).Is(200).Field("changed"))
 
 	for name, body := range map[string]object{
 		"no ids":               {"ids": []string{}, "status": "lead"},

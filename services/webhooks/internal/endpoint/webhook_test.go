@@ -186,12 +186,18 @@ func TestSecretsAndEventsAreShownToWhoMaySeeThem(t *testing.T) {
 	})
 	t.Run("only events of apps that are on can be chosen", func(t *testing.T) {
 		admin := s.As(auth.SiteAdmin)
-		require.EqualValues(t, 23, admin.Get("/webhooks/events").Is(200).Field("total"))
+		others := 0
+		for _, e := range admin.Get("/webhooks/events").Is(200).Items() {
+			if e["app"] != "booking" {
+				others++
+			}
+		}
 		id, _ := s.Subscribe(admin, "https://example.com/", proto.KindAppointmentBooked, proto.KindContactCreated)
 
 		s.SetApp("booking", false)
 		list := admin.Get("/webhooks/events").Is(200)
-		require.EqualValues(t, 14, list.Field("total"))
+		require.EqualValues(t, others, list.Field("total"))
+		require.Positive(t, others)
 		for _, e := range list.Items() {
 			require.NotEqual(t, "booking", e["app"])
 			require.NotEmpty(t, e["label"])

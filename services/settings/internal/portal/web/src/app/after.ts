@@ -3,15 +3,12 @@ import { keepFocus } from "./focus"
 import { watchIdle } from "./idle"
 import { follow } from "./live"
 import { watchPerson } from "./session"
-import { loadTexts } from "./texts"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 
 /** Begins what the first screen does not wait for, and what lasts as long as the page. */
 export function begin(queries: QueryClient) {
   follow(queries, () => toast(t("live.rights"), { act: { label: "live.reload", run: () => location.reload() } }))
-  // What is wrong with a value is said once somebody has sent one.
-  void loadTexts("problem").catch(() => {})
   watchPerson()
   watchIdle()
   keepFocus()
