@@ -50,7 +50,9 @@ type Mail struct {
 	// were asked for.
 	About string `protobuf:"bytes,15,opt,name=about,proto3" json:"about,omitempty"`
 	// What earlier mails about the same say is no longer true: those that still wait are dropped. Without it only those of the same kind are.
-	Replaces      bool `protobuf:"varint,16,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	Replaces bool `protobuf:"varint,16,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// Ids of the records that its text names, in a mail to somebody else: when one of them is erased with its person, so is the mail that waits.
+	Records       []string `protobuf:"bytes,17,rep,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -197,12 +199,19 @@ func (x *Mail) GetReplaces() bool {
 	return false
 }
 
+func (x *Mail) GetRecords() []string {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
 var File_mail_proto protoreflect.FileDescriptor
 
 const file_mail_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"mail.proto\x12\ffrontdesk.v1\"\x9e\x03\n" +
+	"mail.proto\x12\ffrontdesk.v1\"\xb8\x03\n" +
 	"\x04Mail\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12\x17\n" +
@@ -221,7 +230,8 @@ const file_mail_proto_rawDesc = "" +
 	"\x03app\x18\r \x01(\tR\x03app\x12\x1b\n" +
 	"\tnot_after\x18\x0e \x01(\x03R\bnotAfter\x12\x14\n" +
 	"\x05about\x18\x0f \x01(\tR\x05about\x12\x1a\n" +
-	"\breplaces\x18\x10 \x01(\bR\breplacesB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\breplaces\x18\x10 \x01(\bR\breplaces\x12\x18\n" +
+	"\arecords\x18\x11 \x03(\tR\arecordsB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_mail_proto_rawDescOnce sync.Once

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -165,7 +166,7 @@ func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, err
 	return append(to, about...), err
 }
 
-// deleteMailsAbout deletes the mails to others that wait to be sent and hold one of the person's addresses.
+// deleteMailsAbout deletes the mails to others that wait to be sent and name the person, by an address or as one of its records.
 func deleteMailsAbout(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
 	rows, err := tx.Query(ctx, `select id, message from mail where status in ('queued', 'retrying', 'sending') and message is not null and created_at < $1`, p.At)
 	if err != nil {
@@ -179,7 +180,7 @@ func deleteMailsAbout(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 		if err := protobuf.Unmarshal(message, &m); err != nil {
 			return err
 		}
-		if p.MentionedIn(m.GetSubject()) || p.MentionedIn(m.GetText()) {
+		if p.MentionedIn(m.GetSubject()) || p.MentionedIn(m.GetText()) || slices.ContainsFunc(m.GetRecords(), p.MentionedIn) {
 			about = append(about, id)
 		}
 		return nil

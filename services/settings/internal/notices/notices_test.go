@@ -401,6 +401,23 @@ func TestWhoIsErasedIsInNoNotice(t *testing.T) {
 	require.Len(t, all, 1)
 	require.NotContains(t, all[0].GetText()+all[0].GetSubject(), "Ann")
 	require.Contains(t, all[0].GetText(), "Bob Stays")
+
+	// A mail that is on its way goes too, though it has nothing of the person but the name.
+	first, second := d.visit("team_booked", "booked", me.UserID, "Dan Leaves"), d.visit("team_cancelled", "cancelled", me.UserID, "Dan Leaves")
+	second.Visits[0].ContactId = first.Visits[0].GetContactId()
+	d.send(first, second)
+	written := d.soon()
+	require.Len(t, written, 1)
+	require.Contains(t, written[0].GetText(), "Dan Leaves")
+	require.NotContains(t, written[0].GetText(), "dan.leaves@")
+	waits := func() (n int) {
+		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from outbox where position('Dan Leaves'::bytea in value) > 0`).Scan(&n))
+		return n
+	}
+	require.Equal(t, 1, waits())
+	d.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "dan", Data: &proto.ForgetPerson{Ids: []string{first.Visits[0].GetContactId()}}})
+	d.Settle()
+	require.Zero(t, waits())
 }
 
 func TestEachMailSaysWhatHappenedInEachLanguage(t *testing.T) {

@@ -179,6 +179,10 @@ func (r *Room) mailTo(ctx context.Context, tx *db.Tx, to recipient, until time.T
 	}
 	m.App, m.NotAfter = all[0].GetApp(), all[0].GetNotAfter()
 	for _, n := range all {
+		records, _ := r.named(n)
+		for _, id := range records {
+			m.Records = append(m.Records, id.String())
+		}
 		if n.GetApp() != m.App {
 			m.App = ""
 		}
