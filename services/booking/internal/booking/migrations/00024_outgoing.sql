@@ -1,6 +1,6 @@
 -- +goose Up
 -- Accounts into which appointments are written, one for each external calendar that is to have them, under its id and sealed under its purpose. collection is the
--- calendar in use, empty when there is none any more. The row outlasts the external calendar until what was written is removed there. holder writes until held_until.
+-- calendar in use, empty when the person has none any more. The row outlasts the external calendar until what was written is removed there. holder writes until held_until.
 create table outgoing_account (
 	id         uuid        primary key,
 	user_id    bigint      not null,
