@@ -149,7 +149,7 @@ func (s Server) Delete(t testing.TB, at string) {
 	require.Contains(t, []int{200, 204}, status, said)
 }
 
-// Get reads one; empty if there is none.
+// Get reads one. It is empty for an address that has no file.
 func (s Server) Get(t testing.TB, at string) string {
 	t.Helper()
 	status, said := s.do(t, http.MethodGet, at, "")

@@ -49,7 +49,7 @@
 // that any process has marked: if it stands in the log, so do all before it, whoever sent them. Where it does not, it falls back to the newest row that the log
 // has, in the transaction that lets the rest wait again.
 //
-// What a round has verified counts only if its claim was the process's until its end: another process may have published more since, which this one did not
+// A round's verification counts only if its claim was the process's until its end: another process may have published more since, which this one did not
 // compare. After a round whose claim had ended the process verifies the whole log anew before it sends anything.
 //
 // Nor is a batch marked while messages of an owned topic lie in front of it that nobody has marked: they may be old ones, of a relay whose claim had ended,

@@ -22,7 +22,7 @@ var mutations = []struct{ name, file, rule, without string }{
 	{"what was verified under a claim that had ended does not count", "machine.go", "	m.connections = -1\n	for _, x := range appended", "	for _, x := range appended"},
 	{"what was appended under a claim that had ended is doubtful", "machine.go", "range appended {", "range appended[:0] {"},
 	{"a message that was put back at its place is not the one that was there", "verify.go", "x.At.UnixMilli() == s.At.UnixMilli()", "true"},
-	{"another message at the place is none of ours", "verify.go", "return bytes.Equal(s.digest(), x.Digest) && ", "return true || bytes.Equal(s.digest(), x.Digest) && "},
+	{"a message of somebody else at the place does not count", "verify.go", "return bytes.Equal(s.digest(), x.Digest) && ", "return true || bytes.Equal(s.digest(), x.Digest) && "},
 	{"unmarked messages behind the newest one are the tail", "verify.go", "!there || !owned(published.Topic, schema)", "true || !owned(published.Topic, schema)"},
 	{"old messages that are gone from a topic that keeps them are lost", "verify.go", "mayBeGone := now.Sub(x.SentAt) > dropsAfter(x.Topic)", "mayBeGone := now.Sub(x.SentAt) > 0"},
 	{"rows from the first missing one on are sent again", "verify.go", "sort.Search(max(missing, 0)", "max(missing, 0) + 0*sort.Search(0"},

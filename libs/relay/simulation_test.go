@@ -63,7 +63,7 @@ func TestEachCommittedEventHasItsEffectOnceAndInTheOrderOfItsRecord(t *testing.T
 }
 
 // A history that has failed once is stored in testdata, as the failure printed it: a line for each thing that happened, and what was chosen in it.
-// What a line does not say is the first choice.
+// Where a line says nothing the first choice is made.
 func TestHistoriesThatHaveFailedOncePass(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.history")
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ const askAbout = `<propfind xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"
 	`<c:supported-calendar-component-set/><a:calendar-color/></prop></propfind>`
 
 // Find returns the calendars of the account. Its address may be that of a server, of the person, of the home of their calendars or of one of them.
-// The error is ErrNoCalendars if it is none of these.
+// The error is ErrNoCalendars for any other address.
 func (c *Client) Find(ctx context.Context) (Found, error) {
 	var f Found
 	failed := ErrNoCalendars

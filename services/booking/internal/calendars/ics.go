@@ -82,5 +82,5 @@ func readBody(res *http.Response) (content, error) {
 		return content{}, err
 	}
 	kept, err := json.Marshal(tags{res.Header.Get("ETag"), res.Header.Get("Last-Modified")})
-	return content{validators: string(kept), files: [][]byte{file}}, err
+	return content{validators: string(kept), file: file}, err
 }

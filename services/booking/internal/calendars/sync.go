@@ -58,7 +58,7 @@ type source struct {
 type content struct {
 	unchanged  bool // since the validators; there is nothing else then
 	validators string
-	files      [][]byte // of type text/calendar
+	file       []byte // of type text/calendar
 }
 
 // failure is why a calendar cannot be read, in words for the person.
@@ -186,12 +186,12 @@ func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, erro
 	if got.unchanged {
 		return found{unchanged: true, validators: c.Validators}, nil
 	}
-	digest := digestOf(got)
-	if known && bytes.Equal(digest, c.Digest) {
+	digest := sha256.Sum256(got.file)
+	if known && bytes.Equal(digest[:], c.Digest) {
 		return found{unchanged: true, validators: got.validators}, nil
 	}
-	f, err := r.timesIn(ctx, c, got, today)
-	f.validators, f.digest = got.validators, digest
+	f, err := r.timesIn(ctx, c, got.file, today)
+	f.validators, f.digest = got.validators, digest[:]
 	return f, err
 }
 
@@ -206,15 +206,6 @@ func (r *Room) sourceOf(c record) (source, error) {
 		return source{}, failure("the address or password cannot be read with the keys of this service; set them again")
 	}
 	return s, nil
-}
-
-func digestOf(got content) []byte {
-	sum := sha256.New()
-	for _, file := range got.files {
-		fmt.Fprintln(sum, len(file))
-		sum.Write(file)
-	}
-	return sum.Sum(nil)
 }
 
 // appointmentUID finds what may be the UID of an appointment of ours.
@@ -247,26 +238,21 @@ func (r *Room) options(ctx context.Context, c record, files [][]byte, addresses 
 		Own: func(uid string) bool { return own[strings.ToLower(uid)] }}, nil
 }
 
-// timesIn reads the times that files take.
-func (r *Room) timesIn(ctx context.Context, c record, got content, today slots.Day) (f found, err error) {
-	o, err := r.options(ctx, c, got.files, nil, today)
+// timesIn reads the times that a file takes.
+func (r *Room) timesIn(ctx context.Context, c record, file []byte, today slots.Day) (found, error) {
+	o, err := r.options(ctx, c, [][]byte{file}, nil, today)
 	if err != nil {
-		return f, err
+		return found{}, err
 	}
-	var problems []string
-	for _, file := range got.files {
-		read, err := busy.Read(file, o)
-		if err != nil {
-			return f, failure(err.Error())
-		}
-		f.events += read.Events
-		f.times = append(f.times, read.Busy...)
-		for _, p := range read.Problems {
-			problems = append(problems, p.Error())
-		}
+	read, err := busy.Read(file, o)
+	if err != nil {
+		return found{}, failure(err.Error())
 	}
-	f.problem = strings.Join(problems, "; ")
-	return f, nil
+	problems := make([]string, len(read.Problems))
+	for i, p := range read.Problems {
+		problems[i] = p.Error()
+	}
+	return found{events: read.Events, times: read.Busy, problem: strings.Join(problems, "; ")}, nil
 }
 
 // pieces are times of at most a day, in no order, each moment once.
