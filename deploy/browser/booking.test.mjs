@@ -430,7 +430,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
 })
 
 test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch, in another time zone", async () => {
-  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.followUp.id}" lang="nl"><a href="${desk.bookPage}">Maak een afspraak</a></svc-booking>`)
+  const site = await host(desk.gateway, `<script type="module" src="${desk.gateway}/_ui/w/v1/svc.js"></script><svc-booking service="${desk.followUp.id}" lang="nl"><script type="application/json">{"given": {"contact.first_name": "Ada", "contact.unknown": "x"}}</script><a href="${desk.bookPage}">Maak een afspraak</a></svc-booking>`)
   await desk.admin.patch("/settings/form-style", { font: "svc:lora", button_background: "#0f766e", button_icon: "calendar", button_width: "full", field_radius: 4, button_radius: 24 })
   const v = await visitor(browser, { viewport: { width: 320, height: 700 }, timezoneId: "America/New_York", delays: true, hosts: [gatewayHost(), new URL(site.url).host] })
   const { page } = v
@@ -443,6 +443,7 @@ test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch
     assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector("svc-booking").shadowRoot.querySelector(".svc")).fontFamily.includes("svc-lora")), true)
     await page.locator(".time").first().click()
     await page.getByLabel("E-mailadres").fill(address("foreign"))
+    assert.equal(await page.getByLabel("Voornaam").inputValue(), "Ada", "what the page around knows is filled in")
     await check(page, "foreign details")
     await page.getByRole("button", { name: "Aanvraag versturen" }).click()
     await page.getByRole("heading", { name: "Uw aanvraag is verstuurd" }).waitFor()

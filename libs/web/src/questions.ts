@@ -6,6 +6,9 @@ import type { T } from "./text"
 /** What controls held, by name and for ticks by value. */
 export type Given = Map<string, string | boolean>
 
+/** What the page around a widget knows of its visitor, by target. */
+export type Known = Record<string, string>
+
 /** Wrong answers, by their field. */
 export type Wrong = Map<HTMLElement, string>
 
@@ -115,6 +118,15 @@ export function questions(box: HTMLElement, t: T) {
         const was = given.get(key(c))
         if (typeof was === "string") c.value = was
         else if (was) c.checked = true
+      }
+    },
+
+    /** Fills in what is known and not typed yet. */
+    offer(known: Known = {}) {
+      for (const f of fields()) {
+        const [c] = controls(f)
+        const value = known[f.dataset.target!]
+        if (c && !c.value && typeof value === "string") c.value = value
       }
     },
   }

@@ -4,7 +4,7 @@ import { dayOf } from "@web/dates"
 import type { Mount } from "@web/element"
 import { useFocusOn } from "@web/focus"
 import { Icon, Svg } from "@web/icon"
-import type { Given } from "@web/questions"
+import type { Given, Known } from "@web/questions"
 import { applyLook } from "@web/style"
 import phone from "../../../../../../libs/web/icon/phone.svg"
 import pin from "../../../../../../libs/web/icon/map-pin.svg"
@@ -16,7 +16,7 @@ import type { Booked, Service, Slot, Slots, WidgetData } from "./data"
 import { reader } from "@web/text"
 import { When } from "./when"
 
-export type Start = { data: WidgetData; service: string; staff: number; early: Promise<Slots> | undefined } | { fault: Fault }
+export type Start = { data: WidgetData; service: string; staff: number; early: Promise<Slots> | undefined; given: Known | undefined } | { fault: Fault }
 
 const places = { in_person: pin, client: pin, phone, online: video }
 
@@ -172,6 +172,7 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
               business={data.site.business}
               ahead={ahead!}
               given={given}
+              known={start.given}
               instead={(at) => setSlot({ starts_at: at, ends_at: at, staff: [] })}
               done={(it, email) => setBooked({ it, email })}
             />

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, Fault, newKey, wordsOf } from "@web/api"
 import { Icon, Svg } from "@web/icon"
-import { questions, type Given } from "@web/questions"
+import { questions, type Given, type Known } from "@web/questions"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"
 import type { Around } from "./around"
@@ -21,6 +21,7 @@ interface Props {
   ahead: Promise<Asked>
   /** What was filled in before, and here. */
   given: { current: Given }
+  known: Known | undefined
   instead: (startsAt: string) => void
   done: (booked: Booked, email: string) => void
 }
@@ -37,7 +38,7 @@ export const askFor = (a: Around, service: Service) => call<Asked>(`${a.origin}/
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The details step. What was typed stays through whatever happens. */
-export function Details({ a, look, service, staff, slot, token, terms, business, ahead, given, instead, done }: Props) {
+export function Details({ a, look, service, staff, slot, token, terms, business, ahead, given, known, instead, done }: Props) {
   const { t, f } = a
   const [asked, setAsked] = useState<Asked>()
   const [round, setRound] = useState(0)
@@ -64,6 +65,7 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     held.innerHTML = asked.html
     const now = (own.current = questions(held, t))
     now.fill(given.current)
+    if (!given.current.size) now.offer(known)
     return () => (given.current = now.given())
   }, [asked])
   useLayoutEffect(() => {

@@ -3,7 +3,7 @@
 
 import { newKey, wordsOf } from "@web/api"
 import { why, type Problems } from "@web/problem"
-import { questions } from "@web/questions"
+import { questions, type Known } from "@web/questions"
 import { reader } from "@web/text"
 
 export interface AfterSubmit { type: string; message: string; url: string }
@@ -15,8 +15,8 @@ const tokenAge = 3100 // the server takes no token that is younger than three se
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 // enhance takes over a form inside root. origin is that of the API and of the form's own document. A preview sends nothing: it
-// goes on with what comes after sending, and stays on its page.
-export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string, preview?: AfterSubmit): void {
+// goes on with what comes after sending, and stays on its page. What is known of the visitor is filled in.
+export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, origin: string, preview?: AfterSubmit, known?: Known): void {
   const language = form.closest<HTMLElement>("[lang]")?.lang ?? "en"
   const t = reader(JSON.parse(form.dataset.text ?? "{}"), language)
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]")!
@@ -29,6 +29,7 @@ export function enhance(form: HTMLFormElement, root: Document | ShadowRoot, orig
   let sending = false
   let attempt = { body: "", key: "" }
   form.noValidate = true
+  asked.offer(known)
 
   function say(words: string) {
     problem.querySelector("p")!.textContent = words

@@ -1,6 +1,7 @@
 // <svc-form form="3">: a form on any site. The server renders it, in the language of the page around; this puts it into a
 // shadow root with the shared style sheet. Until then, and when no answer comes, the element's own content stays; once the browser is
-// online again, it is asked for again. preview shows a form that is not on the server, which is never sent.
+// online again, it is asked for again. <script type="application/json">{"given": {"contact.email": "…"}}</script> inside it fills in what the page around
+// knows of its visitor. preview shows a form that is not on the server, which is never sent.
 import css from "@web/../css/card.css"
 import { sheetOf } from "@web/sheet"
 import { applyLook, type Site } from "@web/style"
@@ -59,7 +60,8 @@ class FormElement extends HTMLElement {
     applyLook(card, fragment.site.look, origin)
     root.adoptedStyleSheets = [sheet]
     root.replaceChildren(card)
-    enhance(card.querySelector("form")!, root, origin, after)
+    const held = this.querySelector('script[type="application/json"]')?.textContent
+    enhance(card.querySelector("form")!, root, origin, after, held ? JSON.parse(held).given : undefined)
   }
 }
 
