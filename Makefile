@@ -130,6 +130,10 @@ mcp: ui launcher ## run the official clients of assistants and attacks against a
 clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document and run the story by three clients that are generated from it
 	@OAPI_CODEGEN=$(OAPI_CODEGEN) deploy/clients/run
 
+.PHONY: wordpress
+wordpress: ui launcher ## run the plugin in a WordPress of its own, in a real browser, against a system of its own
+	@deploy/wordpress/test/run
+
 .PHONY: chaos
 chaos: ui build ## do faults to whole running systems under load (ONLY=TestName)
 	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$',-skip '^TestNothingClimbsInASoak$$') -v -args -full -table README.md
@@ -165,7 +169,7 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories
+LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \
@@ -218,12 +222,17 @@ restore: build ## bring all services back to a backup, or some: FROM=folder SERV
 
 .PHONY: verify
 verify: ## check format, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
-	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint dead generated rules migrations types sbom vulns
+	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint dead generated rules migrations types php sbom vulns
 
 .PHONY: format
 format:
 	@unformatted=$$(git ls-files -z --cached --others --exclude-standard -- '*.go' | xargs -0 -r ls 2>/dev/null | xargs -r gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: php
+php:
+	@deploy/wordpress/test/php cli
+	@for f in $$(git ls-files --cached --others --exclude-standard -- '*.php'); do php -d display_errors=stderr -l $$f >/dev/null || exit 1; done
 
 .PHONY: lint
 lint: $(GOLANGCI)

@@ -24,6 +24,7 @@ var guides = []guide{
 	{"limits", "Limits", "How often, how large, how long."},
 	{"receiving-events", "Receiving events", "Webhooks, signatures, a test receiver, and samples in Go, Python and Node."},
 	{"assistants", "Assistants", "The Model Context Protocol, abilities and consent."},
+	{"wordpress", "WordPress and other websites", "A plugin with blocks, shortcodes and abilities; the widgets elsewhere."},
 	{"changes", "Changes and the life of a version", "What may be added, and what never changes."},
 }
 
@@ -46,7 +47,7 @@ func (p *Pages) guideText(g guide) template.HTML {
 	}
 	p.Read("portal", &portal)
 	var b bytes.Buffer
-	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path,
+	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Site": p.PublicURL, "Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path,
 		"Go": p.sample("go/receive.go"), "Python": p.sample("receive.py"), "Node": p.sample("receive.mjs")}); err != nil {
 		panic(err) // it is compiled in
 	}

@@ -1,0 +1,88 @@
+// A WordPress of its own: MariaDB in a folder, PHP's own server, the plugin as a copy, and a gate between it and our system that can be shut.
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import { tmpdir, userInfo } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { state, until } from "../../browser/system.mjs"
+
+const here = dirname(fileURLToPath(import.meta.url))
+export const password = "correct horse battery staple"
+
+/** A port that nothing else takes while the system runs: it lies in the system's own block (deploy/local/README.md). */
+const port = (i) => Number(new URL(state().gateway).port) + 16 + i
+
+/**
+ * What stands between WordPress and our gateway, as in a network: open passes bytes on, "silent" takes calls and answers nothing, "refuses"
+ * takes none.
+ */
+export async function makeGate() {
+  const target = new URL(state().gateway)
+  let mode = "open"
+  const all = new Set()
+  const server = createServer((from) => {
+    all.add(from)
+    from.on("error", () => {}).on("close", () => all.delete(from))
+    if (mode === "refuses") return from.destroy()
+    if (mode === "silent") return
+    const to = connect(Number(target.port), target.hostname)
+    to.on("error", () => from.destroy())
+    from.on("close", () => to.destroy())
+    from.pipe(to).pipe(from)
+  })
+  await new Promise((resolve) => server.listen(port(1), "127.0.0.1", resolve))
+  return {
+    url: `http://127.0.0.1:${port(1)}`,
+    set(to) {
+      mode = to
+      for (const c of all) c.destroy()
+    },
+    close: () => server.close(),
+  }
+}
+
+/** Starts WordPress with an administrator "boss". php(code) runs PHP inside it, and answers what it prints. */
+export async function makeSite() {
+  const dir = mkdtempSync(join(tmpdir(), "frontdesk-wordpress-"))
+  const data = join(dir, "data"), socket = join(dir, "sql.sock"), root = join(dir, "site"), log = join(dir, "debug.log")
+  const run = (command, args, options) => {
+    const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8", ...options })
+    if (status !== 0) throw new Error(`${command}: ${error?.message ?? ""}${stdout}${stderr}`)
+    return stdout
+  }
+  const user = "--user=" + userInfo().username
+  run("mariadb-install-db", ["--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", user])
+  const daemon = existsSync("/usr/sbin/mariadbd") ? "/usr/sbin/mariadbd" : "mariadbd"
+  // What is lost with the machine's power is of no use here.
+  const db = spawn(daemon, ["--no-defaults", "--datadir=" + data, "--socket=" + socket, "--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--pid-file=" + join(dir, "pid"), user], { stdio: "ignore" })
+  const sql = (statement) => run("mariadb", ["--no-defaults", "--socket=" + socket, "--user=root", "-N", "-e", statement])
+  await until("MariaDB", () => spawnSync("mariadb", ["--no-defaults", "--socket=" + socket, "--user=root", "-e", "select 1"]).status === 0)
+  sql("create database wordpress")
+
+  cpSync(process.env.WORDPRESS, root, { recursive: true, dereference: true, filter: (from) => existsSync(from) })
+  const plugin = join(root, "wp-content/plugins/frontdesk")
+  mkdirSync(dirname(plugin), { recursive: true })
+  cpSync(join(here, "../frontdesk"), plugin, { recursive: true })
+  const url = `http://127.0.0.1:${port(0)}`
+  const keys = ["AUTH_KEY", "SECURE_AUTH_KEY", "LOGGED_IN_KEY", "NONCE_KEY", "AUTH_SALT", "SECURE_AUTH_SALT", "LOGGED_IN_SALT", "NONCE_SALT"]
+  const constants = { DB_NAME: "wordpress", DB_USER: "root", DB_PASSWORD: "", DB_HOST: "localhost:" + socket, DB_CHARSET: "utf8mb4", DB_COLLATE: "", WP_DEBUG: true, WP_DEBUG_LOG: log, WP_DEBUG_DISPLAY: false,
+    DISABLE_WP_CRON: true, WP_HTTP_BLOCK_EXTERNAL: true, WP_ACCESSIBLE_HOSTS: "127.0.0.1", FS_METHOD: "direct", WP_SITEURL: url, WP_HOME: url, ...Object.fromEntries(keys.map((k) => [k, k + dir])) }
+  writeFileSync(join(root, "wp-config.php"), `<?php\n${Object.entries(constants).map(([name, value]) => `define( '${name}', ${JSON.stringify(value)} );`).join("\n")}\n$table_prefix = 'wp_';\n` +
+    `if ( ! defined( 'ABSPATH' ) ) { define( 'ABSPATH', __DIR__ . '/' ); }\nrequire_once ABSPATH . 'wp-settings.php';\n`)
+  const php = (code, before = "") => run("php", ["-r", `$_SERVER['HTTP_HOST'] = '${new URL(url).host}'; $_SERVER['REQUEST_METHOD'] = 'GET'; ${before} require '${root}/wp-load.php'; ${code}`], { cwd: root })
+  php(`require ABSPATH . 'wp-admin/includes/upgrade.php'; wp_install( 'Praktijk Linde', 'boss', 'boss@example.com', true, '', '${password}' ); update_option( 'show_avatars', 0 );`, "define( 'WP_INSTALLING', true );")
+  const server = spawn("php", ["-S", `127.0.0.1:${port(0)}`, "-t", root], { stdio: "ignore", env: { ...process.env, PHP_CLI_SERVER_WORKERS: "6" }, detached: true })
+  await until("WordPress", () => fetch(url).then((a) => a.ok, () => false))
+  return {
+    url, plugin, php, sql,
+    /** What PHP has complained about, apart from wordpress.org, which this WordPress may not ask. */
+    complaints: () => (existsSync(log) ? readFileSync(log, "utf8") : "").split("\n").filter((line) => line && !line.includes("WordPress.org")).join("\n"),
+    async stop() {
+      process.kill(-server.pid)
+      db.kill()
+      await new Promise((resolve) => db.once("exit", resolve))
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
