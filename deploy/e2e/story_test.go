@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -149,7 +150,13 @@ func TestAnAppThatIsSwitchedOffIsGoneAndComesBackWithItsData(t *testing.T) {
 	sys.Healthy(t)
 	d := sys.SetUp(t)
 	t.Cleanup(func() { d.Admin.Call(t, "PATCH", "/apps/booking", map[string]bool{"enabled": true}).Is(200) })
-	for range 3 {
+	kept := d
+	_, _, leaver := bookable(t, &d, "Leaver")
+	_, _, heir := bookable(t, &kept, "Heir")
+	starts, _ := d.Slots(t)
+	client := d.Admin.Post(t, "/contacts", map[string]any{"first_name": "Ada", "email": system.Address("client")}).Is(201).Text("id")
+	booked := d.Admin.Post(t, "/appointments", map[string]any{"service": d.Service, "starts_at": starts[0], "contact": client}).Is(201).Text("id")
+	for round := range 3 {
 		d.Admin.Call(t, "PATCH", "/apps/booking", map[string]bool{"enabled": false}).Is(200)
 		for _, path := range []string{"/booking/services", "/services", "/services/" + d.Service, "/appointments", "/calendar"} {
 			for _, c := range []system.Client{visitor, d.Admin} {
@@ -162,9 +169,14 @@ func TestAnAppThatIsSwitchedOffIsGoneAndComesBackWithItsData(t *testing.T) {
 		d.Admin.Get(t, "/forms").Is(200)
 		d.Admin.Get(t, "/staff").Is(200)
 		require.NotContains(t, d.Admin.Get(t, "/openapi.json").Is(200).Body, "/booking/book")
+		if round == 0 {
+			d.Admin.Call(t, "DELETE", fmt.Sprintf("/staff/%d", leaver), nil).Is(400)
+			d.Admin.Call(t, "DELETE", fmt.Sprintf("/staff/%d?successor=%d", leaver, heir), nil).Is(200)
+		}
 		d.Admin.Call(t, "PATCH", "/apps/booking", map[string]bool{"enabled": true}).Is(200)
 		d.Admin.Get(t, "/services/"+d.Service).Is(200)
 	}
+	require.Equal(t, float64(heir), d.Admin.Get(t, "/appointments/"+booked).Is(200).Field("staff.user_id"), "who left while the app was off has handed over")
 	d.Admin.Call(t, "PATCH", "/apps/contacts", map[string]bool{"enabled": false}).Fails(409, "svc_conflict")
 }
 
