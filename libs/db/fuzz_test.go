@@ -36,11 +36,11 @@ func FuzzCursor(f *testing.F) {
 		if until > 0 {
 			first.Until = time.Unix(until, 0).UTC()
 		}
-		position, id := time.UnixMicro(at).UTC(), uuid.NewSHA1(uuid.Nil, []byte(text))
-		signed := first.Next(position, id)
+		last := Place{time.UnixMicro(at).UTC(), text, uuid.NewSHA1(uuid.Nil, []byte(text))}
+		signed := first.Next(last)
 		next, err := tx.Page(Page{Cursor: signed}, "things", map[string]any{"a": 1})
 		require.NoError(t, err)
-		require.Equal(t, []any{position, id, first.Total, first.Until, false}, []any{next.At, next.ID, next.Total, next.Until, next.First})
+		require.Equal(t, []any{last, first.Total, first.Until, false}, []any{next.Place, next.Total, next.Until, next.First})
 
 		for _, other := range []struct {
 			list string

@@ -19,6 +19,12 @@ type Page struct {
 	Cursor  string `json:"cursor,omitempty" maxLength:"64" doc:"next_cursor of the page before."`
 }
 
+// SortedPage is Page for a list that can be sorted by a text, which its cursors hold: db.Page(p) for Tx.Page.
+type SortedPage struct {
+	PerPage int    `json:"per_page,omitempty" minimum:"1" maximum:"100" doc:"Records per page, 20 when left out."`
+	Cursor  string `json:"cursor,omitempty" maxLength:"1200" doc:"next_cursor of the page before, with the same sort."`
+}
+
 // List is the answer of every list.
 type List[T any] struct {
 	Items      []T     `json:"items" doc:"The records of this page."`
@@ -34,13 +40,19 @@ func All[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: int64(len(items))}
 }
 
+// Place is where a record stands in a list: at a time, or in the order of a text.
+type Place struct {
+	At   time.Time
+	Text string
+	ID   uuid.UUID
+}
+
 // Cursor is an opened page: where it starts and how long it is.
 type Cursor struct {
 	// First is true for the first page: its total has to be counted.
 	First bool
-	// At and ID are the sort key of the last record of the page before; microseconds are kept.
-	At time.Time
-	ID uuid.UUID
+	// Place is where the last record of the page before stands; microseconds are kept.
+	Place
 	// Total is the count that the first page took.
 	Total int64
 	// Until ends a list of changes: set it on a first page with Tx.ChangesUntil, and the other pages have it too.
@@ -116,32 +128,47 @@ func (c *Cursor) open(text string) error {
 		if n <= 0 {
 			return fault.InvalidCursor()
 		}
-		c.Until = time.Unix(int64(until), 0).UTC()
+		if until > 0 {
+			c.Until = time.Unix(int64(until), 0).UTC()
+		}
+		c.Text = string(rest[n:])
 	}
 	return nil
 }
 
-// Next is the cursor of a page that goes on behind a record with this sort key.
-func (c *Cursor) Next(at time.Time, id uuid.UUID) string {
-	payload := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro()))
-	payload = append(payload, id[:]...)
+// Next is the cursor of a page that goes on behind a record.
+func (c *Cursor) Next(last Place) string {
+	payload := binary.BigEndian.AppendUint64(nil, uint64(last.At.UnixMicro()))
+	payload = append(payload, last.ID[:]...)
 	payload = binary.AppendUvarint(payload, uint64(c.Total))
-	if !c.Until.IsZero() {
+	switch {
+	case !c.Until.IsZero():
 		payload = binary.AppendUvarint(payload, uint64(c.Until.Unix()))
+	case last.Text != "":
+		payload = append(payload, 0)
 	}
+	payload = append(payload, last.Text...)
 	return base64.RawURLEncoding.EncodeToString(append(payload, c.mac(payload)...))
 }
 
 // Close makes the answer of rows, which were fetched with c.Limit; key gives a row's sort key.
 // Set c.Total before on a first page.
 func Close[T any](c *Cursor, rows []T, key func(T) (time.Time, uuid.UUID)) List[T] {
-	l := List[T]{Items: rows, Total: c.Total}
-	if rows == nil {
-		l.Items = []T{}
+	return CloseAt(c, rows, func(row T) (T, Place) {
+		at, id := key(row)
+		return row, Place{At: at, ID: id}
+	})
+}
+
+// CloseAt is Close for a list in any order: item is what a row shows, and where it stands.
+func CloseAt[R, T any](c *Cursor, rows []R, item func(R) (T, Place)) List[T] {
+	l := List[T]{Items: make([]T, min(len(rows), c.Limit-1)), Total: c.Total}
+	var last Place
+	for i := range l.Items {
+		l.Items[i], last = item(rows[i])
 	}
 	if len(rows) == c.Limit {
-		l.Items = rows[:c.Limit-1]
-		next := c.Next(key(l.Items[len(l.Items)-1]))
+		next := c.Next(last)
 		l.NextCursor = &next
 	}
 	return l
@@ -157,8 +184,43 @@ func NumberID(n int64) (id uuid.UUID) {
 func Number(id uuid.UUID) int64 { return int64(binary.BigEndian.Uint64(id[8:])) }
 
 // After goes on behind the last record of the page before, for lists with the newest first; alias is the table's.
-func (w *Where) After(c *Cursor, alias string) {
-	if !c.First {
-		w.And("("+alias+".created_at, "+alias+".id) < (?, ?)", c.At, c.ID)
+func (w *Where) After(c *Cursor, alias string) { w.Behind(c, Newest(alias)) }
+
+// Order is what a list is sorted by: a key, and among equals the id.
+type Order struct {
+	// Key and ID are SQL. A key that may be null needs a value in its place.
+	Key, ID string
+	Desc    bool
+	// Text says that Key is a text, else it is a time.
+	Text bool
+}
+
+// Newest is the order of lists with the newest first; alias is the table's.
+func Newest(alias string) Order {
+	return Order{Key: alias + ".created_at", ID: alias + ".id", Desc: true}
+}
+
+// By is the clause that sorts.
+func (o Order) By() string {
+	way := ""
+	if o.Desc {
+		way = " desc"
 	}
+	return " order by " + o.Key + way + ", " + o.ID + way
+}
+
+// Behind goes on behind the last record of the page before, in an order.
+func (w *Where) Behind(c *Cursor, o Order) {
+	if c.First {
+		return
+	}
+	var key any = c.At
+	if o.Text {
+		key = c.Text
+	}
+	than := " > "
+	if o.Desc {
+		than = " < "
+	}
+	w.And("("+o.Key+", "+o.ID+")"+than+"(?, ?)", key, c.ID)
 }

@@ -103,10 +103,12 @@ CREATE TABLE contact (
 	CONSTRAINT contact_marketing_check CHECK ((marketing = ANY (ARRAY['none', 'pending', 'subscribed', 'unsubscribed']))),
 	CONSTRAINT contact_status_check CHECK ((status = ANY (ARRAY['lead', 'customer', 'inactive'])))
 ) WITH (fillfactor=85);
+CREATE INDEX contact_active ON contact (COALESCE(last_activity, '0001-01-01 00:00:00+00'::timestamp with time zone) DESC, id DESC);
 CREATE INDEX contact_booked_for ON contact (id) WHERE (booked_for <> '');
 CREATE INDEX contact_changed ON contact (changed);
 CREATE UNIQUE INDEX contact_email ON contact (email_key) WHERE ((deleted_at IS NULL) AND (email_key <> ''));
 CREATE INDEX contact_email_trash ON contact (email_key) WHERE ((deleted_at IS NOT NULL) AND (email_key <> ''));
+CREATE INDEX contact_name ON contact ("left"(fold(COALESCE(NULLIF(btrim(((first_name || ' ') || last_name)), ''), NULLIF(email, ''), phone)), 200) COLLATE "C", id);
 CREATE INDEX contact_order ON contact (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX contact_order_all ON contact (created_at DESC, id DESC);
 CREATE INDEX contact_owner ON contact (owner_user_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
@@ -307,6 +309,7 @@ CREATE TABLE organization (
 	deleted_at timestamp with time zone,
 	CONSTRAINT organization_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=90);
+CREATE INDEX organization_by_name ON organization ("left"(fold(name), 200) COLLATE "C", id);
 CREATE INDEX organization_email ON organization (email_key) WHERE ((deleted_at IS NULL) AND (email_key <> ''));
 CREATE INDEX organization_name ON organization (name_key) WHERE ((deleted_at IS NULL) AND (name_key <> ''));
 CREATE INDEX organization_order ON organization (created_at DESC, id DESC) WHERE (deleted_at IS NULL);

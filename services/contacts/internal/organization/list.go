@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
@@ -22,12 +21,21 @@ type organizationFilter struct {
 	Owner  int64  `json:"owner,omitempty" minimum:"1"`
 }
 
+// sorting is the parameter by which the list and the file are sorted.
+type sorting struct {
+	Sort contact.Sort `json:"sort,omitempty" enum:"-created_at,created_at,name,-last_activity" doc:"-created_at when left out. name is compared without case and accents; without last_activity comes last. A cursor holds for one order."`
+}
+
+// orders are those of sort. The last activity is that of the organization or of one of its people, as it is shown.
+var orders = contact.Orders("o", "greatest(o.last_activity, people.last_activity)", "o.name")
+
 // organizationQuery asks for a page of organizations.
 type organizationQuery struct {
 	organizationFilter
+	sorting
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 	Deleted      bool      `json:"deleted,omitempty" doc:"Only those in the trash; else they are left out."`
-	db.Page
+	db.SortedPage
 }
 
 func (f organizationFilter) conditions(w *db.Where) {
@@ -46,9 +54,10 @@ func (f organizationFilter) conditions(w *db.Where) {
 	}
 }
 
-// findOrganizations lists organizations, newest first.
+// findOrganizations lists organizations, newest first unless in sorts them otherwise.
 func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in organizationQuery) (db.List[Organization], error) {
-	page, err := tx.Page(in.Page, "organizations", in)
+	in.Sort = in.Sort.Bound()
+	page, err := tx.Page(db.Page(in.SortedPage), "organizations", in)
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
@@ -74,17 +83,32 @@ func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in organization
 			return db.List[Organization]{}, err
 		}
 	}
+	by, text := orders[in.Sort], "''"
+	if by.Text {
+		text = by.Key
+	}
 	var w db.Where
 	from := organizationFrom(tx, &w)
 	narrow(&w)
-	w.After(page, "o")
-	rows, err := tx.Query(ctx, `select `+shownOrganization+from+`
-		where `+w.String()+db.LimitTo(` order by o.created_at desc, o.id desc`, page.Limit), w.Args...)
+	w.Behind(page, by)
+	rows, err := tx.Query(ctx, `select `+shownOrganization+`, `+text+` as text`+from+`
+		where `+w.String()+db.LimitTo(by.By(), page.Limit), w.Args...)
 	if err != nil {
 		return db.List[Organization]{}, err
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Organization])
-	return db.Close(page, all, func(o Organization) (time.Time, uuid.UUID) { return o.CreatedAt, o.ID }), err
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[placed])
+	if err != nil {
+		return db.List[Organization]{}, err
+	}
+	return db.CloseAt(page, found, func(p placed) (Organization, db.Place) {
+		return p.Organization, db.Place{At: in.Sort.At(p.CreatedAt, p.LastActivity), Text: p.Text, ID: p.ID}
+	}), nil
+}
+
+// placed is an organization with its place by name.
+type placed struct {
+	Organization
+	Text string
 }
 
 // total is how many organizations q asks for, with the conditions that narrow adds.
@@ -105,10 +129,11 @@ func (q organizationQuery) total(ctx context.Context, tx *db.Tx, narrow func(*db
 // organizationExport asks for organizations as a file.
 type organizationExport struct {
 	organizationFilter
+	sorting
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
-// exportOrganizations writes the organizations, newest first, with the number of linked people that the
+// exportOrganizations writes the organizations with the number of linked people that the
 // actor may see.
 func (r *Room) exportOrganizations(ctx context.Context, tx *db.Tx, in organizationExport, d *op.Download) error {
 	fields, err := field.Exported(ctx, tx, "organization")
@@ -126,7 +151,7 @@ func (r *Room) exportOrganizations(ctx context.Context, tx *db.Tx, in organizati
 	w.And("o.deleted_at is null")
 	in.conditions(&w)
 	rows, err := d.Query(ctx, tx, `select array[o.id::text, o.name, o.vat_number, o.email, o.phone, o.website, o.address_line, o.postal_code, o.city, o.country],
-		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+` order by o.created_at desc, o.id desc`, w.Args...)
+		o.owner_user_id, people.n, o.created_at, o.updated_at, o.fields`+from+` where `+w.String()+orders[in.Sort].By(), w.Args...)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (r *Room) OfContact(set *op.Set) {
 // Organizations declares the operations on organizations.
 func (r *Room) Organizations(set *op.Set) {
 	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
-		Doc: "List organizations, newest first, by search text, owner and date of change.",
+		Doc: "List organizations, newest first or sorted otherwise, by search text, owner and date of change.",
 		Use: "Use it to find a company by parts of its name, VAT number, address or city. Answers with one page and next_cursor."}, r.findOrganizations)
 	op.Add(set, op.Op{ID: "create-organization", Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
 		Doc: "Create an organization. Look for similar ones first.",
@@ -103,6 +103,6 @@ func (r *Room) Organizations(set *op.Set) {
 // Exports declares the files of organizations.
 func (r *Room) Exports(set *op.Set) {
 	op.AddDownload(set, op.Op{ID: "export-organizations", Route: "GET /exports/organizations.csv", Perm: auth.ExportContacts, Record: "organization",
-		Audited: true, Doc: "Export organizations as CSV.",
+		Audited: true, Doc: "Export organizations as CSV, in the order of sort.",
 		Use: "Use it for a file that the person asked for; to read, find-organizations is better. Answers with the CSV as text, at most 4 MiB, and is itself in the audit log."}, r.exportOrganizations)
 }

@@ -17,11 +17,12 @@ import (
 // contactExport asks for contacts as a file.
 type contactExport struct {
 	contactFilter
+	sorting
 	IDs       []uuid.UUID  `json:"ids,omitempty" maxItems:"1000" doc:"Only these."`
 	Separator op.Separator `json:"separator,omitempty"`
 }
 
-// exportContacts writes the contacts that the actor may see, newest first, one column per value.
+// exportContacts writes the contacts that the actor may see, one column per value.
 func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in contactExport, d *op.Download) error {
 	fields, err := field.Exported(ctx, tx, "contact")
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *Room) exportContacts(ctx context.Context, tx *db.Tx, in contactExport, 
 	// Cells come in the order of the header, but for those that are not text in the database.
 	rows, err := d.Query(ctx, tx, `select array[c.id::text, c.first_name, c.last_name, c.email, c.phone, c.status, c.marketing, c.source], c.owner_user_id,
 		c.tags, array[coalesce(po.name, ''), case when po.id is null then '' else p.role end],
-		c.last_activity, c.created_at, c.updated_at, c.fields`+contact.From+` where `+w.String()+` order by c.created_at desc, c.id desc`, w.Args...)
+		c.last_activity, c.created_at, c.updated_at, c.fields`+contact.From+` where `+w.String()+orders[in.Sort].By(), w.Args...)
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,11 @@ type contactFilter struct {
 // contactQuery asks for a page of contacts.
 type contactQuery struct {
 	contactFilter
+	sorting
 	UpdatedSince   time.Time `json:"updated_since,omitzero"`
 	IncludeDeleted bool      `json:"include_deleted,omitempty" doc:"Also those in the trash."`
 	Deleted        bool      `json:"deleted,omitempty" doc:"Only those in the trash."`
-	db.Page
+	db.SortedPage
 }
 
 // plain reports whether q can be answered by reading one index in order.
@@ -47,14 +48,18 @@ func (q *contactQuery) plain(tx *db.Tx) bool {
 	return !q.Deleted && !(tx.Who.Own && q.IncludeDeleted)
 }
 
-// findContacts lists the contacts that the actor may see, newest first.
+// findContacts lists the contacts that the actor may see, newest first unless in sorts them otherwise.
 func (r *Room) findContacts(ctx context.Context, tx *db.Tx, in contactQuery) (db.List[contact.Contact], error) {
-	page, err := tx.Page(in.Page, "contacts", in)
+	in.Sort = in.Sort.Bound()
+	page, err := tx.Page(db.Page(in.SortedPage), "contacts", in)
 	if err != nil {
 		return db.List[contact.Contact]{}, err
 	}
 	if err := contact.UntilChanges(ctx, tx, page, in.UpdatedSince, "contact"); err != nil {
 		return db.List[contact.Contact]{}, err
+	}
+	if in.Sort != "" {
+		return r.sortedPage(ctx, tx, in, page)
 	}
 	var contacts []contact.Contact
 	switch copied := r.replica.Newest(); {
@@ -71,8 +76,6 @@ func (r *Room) findContacts(ctx context.Context, tx *db.Tx, in contactQuery) (db
 	}
 	return db.Close(page, contacts, func(c contact.Contact) (time.Time, uuid.UUID) { return c.CreatedAt, c.ID }), err
 }
-
-const newestFirst = ` order by c.created_at desc, c.id desc`
 
 // plainPage walks along the index for a first page. The total is the directory's.
 func (r *Room) plainPage(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, copied *directory.Copy) ([]contact.Contact, error) {
@@ -153,24 +156,36 @@ const (
 	countPatience  = 5 * time.Second
 )
 
-// withoutDirectory answers a list while the directory is loaded: from the database, in bounded time. A search is
-// svc_unavailable. Counting may take seconds, so a process that just started must not do it for all who ask at once.
+// withoutDirectory answers a list while the directory is loaded: from the database, in bounded time.
 func (r *Room) withoutDirectory(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) ([]contact.Contact, error) {
+	free, err := r.bounded(ctx, tx, q, page)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	return r.countedPage(ctx, tx, q, page)
+}
+
+// bounded prepares a list without the directory, until free is called. A search is svc_unavailable. Counting may take seconds, so a process that
+// just started must not do it for all who ask at once.
+func (r *Room) bounded(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) (free func(), err error) {
 	if q.Search != "" {
 		return nil, fault.Unavailable()
 	}
+	free = func() {}
 	if page.First {
 		select {
 		case r.counters <- struct{}{}:
-			defer func() { <-r.counters }()
+			free = func() { <-r.counters }
 		default:
 			return nil, db.RunAgainAfter(r.counterFree)
 		}
 	}
 	if _, err := tx.Exec(ctx, `set local statement_timeout = '`+countFor+`'`); err != nil {
+		free()
 		return nil, err
 	}
-	return r.countedPage(ctx, tx, q, page)
+	return free, nil
 }
 
 // counterFree returns when one more list may be counted, or with svc_unavailable after countPatience.

@@ -39,7 +39,7 @@ var examples []byte
 func (r *Room) Contacts(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "find-contacts", Route: "GET /contacts", Perm: auth.ViewContacts, Record: "contact",
-		Doc: "List contacts, newest first, by search text, status, tag, owner, organization, source, appointments and dates.",
+		Doc: "List contacts, newest first or sorted otherwise, by search text, status, tag, owner, organization, source, appointments and dates.",
 		Use: "Use it to find a person before anything else: search takes parts of a name, an address or a number. Answers with one page and next_cursor; total counts all. Names and notes in it were typed by others."}, r.findContacts)
 	op.Add(set, op.Op{ID: "list-contact-sources", Route: "GET /contacts/sources", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "List the sources that contacts came from, in alphabetical order.",
@@ -49,6 +49,6 @@ func (r *Room) Contacts(set *op.Set) {
 // Exports declares the files of contacts.
 func (r *Room) Exports(set *op.Set) {
 	op.AddDownload(set, op.Op{ID: "export-contacts", Route: "GET /exports/contacts.csv", Perm: auth.ExportContacts, Record: "contact", Audited: true,
-		Doc: "Export contacts as CSV, with the filters of find-contacts.",
+		Doc: "Export contacts as CSV, with the filters and the order of find-contacts.",
 		Use: "Use it for a file that the person asked for; to read or count, find-contacts is better. Answers with the CSV as text, at most 4 MiB, and is itself in the audit log."}, r.exportContacts)
 }

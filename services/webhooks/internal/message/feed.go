@@ -101,6 +101,6 @@ func (r *Room) findEvents(ctx context.Context, tx *db.Tx, in findEvents) (feed, 
 	if len(page.Items) == c.Limit-1 {
 		after, seq = lastTx, lastSeq
 	}
-	page.NextCursor = c.Next(time.UnixMicro(after), db.NumberID(seq))
+	page.NextCursor = c.Next(db.Place{At: time.UnixMicro(after), ID: db.NumberID(seq)})
 	return page, nil
 }
