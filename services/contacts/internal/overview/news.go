@@ -2,13 +2,9 @@ package overview
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
-	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/task"
 )
 
@@ -19,6 +15,7 @@ type news struct {
 	Appointments int64      `json:"appointments" doc:"Appointments that were booked without a request."`
 	Tasks        int64      `json:"tasks" doc:"Open tasks that somebody else gave to the caller."`
 	SeenAt       *time.Time `json:"seen_at" nullable:"true" doc:"When the caller last looked; null before the first time."`
+	Mark         int64      `json:"mark" doc:"How far these counts reach: see-news takes it, so that what arrives later stays new."`
 }
 
 // freshFor is how far news goes back at most.
@@ -29,8 +26,9 @@ func (r *Room) getNews(ctx context.Context, tx *db.Tx, in struct {
 	Since time.Time `json:"since,omitzero" doc:"Count from then on, else from when the caller last looked; at most 30 days back."`
 }) (news, error) {
 	var n news
-	err := tx.QueryRow(ctx, `select seen_at from news_seen where user_id = $1`, tx.Who.UserID).Scan(&n.SeenAt)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	// Before it is counted: what arrives in between is counted twice, not never.
+	err := tx.QueryRow(ctx, `select (select seen_at from news_seen where user_id = $1), (extract(epoch from `+reached+`) * 1000000)::bigint`, tx.Who.UserID).Scan(&n.SeenAt, &n.Mark)
+	if err != nil {
 		return n, err
 	}
 	since := tx.Now.Add(-freshFor)
@@ -71,17 +69,21 @@ func latest(a, b time.Time) time.Time {
 
 // seen is when the caller looked.
 type seen struct {
-	SeenAt time.Time `json:"seen_at" doc:"When the caller looked: now."`
+	SeenAt time.Time `json:"seen_at" doc:"When the caller looked last."`
 }
 
-// seeNews notes that the caller has looked at what is new. The caller saw nothing of a transaction that still writes appointments or submissions, and what
-// that stores has arrived after it began: the look counts from the oldest of them.
-func (r *Room) seeNews(ctx context.Context, tx *db.Tx, _ op.None) (seen, error) {
+// reached is up to when a look sees all. It sees nothing of a transaction that still writes what is counted, and what that stores has arrived after it
+// began: so it reaches to the begin of the oldest of them.
+const reached = `least(now(), (select min(a.xact_start) from pg_locks l join pg_stat_activity a on a.pid = l.pid
+	where l.mode = 'RowExclusiveLock' and l.relation in ('appointment'::regclass, 'submission'::regclass, 'task'::regclass)
+		and l.database = (select oid from pg_database where datname = current_database())))`
+
+// seeNews notes that the caller has looked at what is new: at what was counted up to a mark, else at all. It never takes back a later look.
+func (r *Room) seeNews(ctx context.Context, tx *db.Tx, in struct {
+	Mark int64 `json:"mark,omitempty" minimum:"0" maximum:"9007199254740991" doc:"mark of the counts that the caller has seen; all up to now when left out."`
+}) (seen, error) {
 	var at time.Time
-	err := tx.QueryRow(ctx, `insert into news_seen (user_id, seen_at)
-		select $1, least(now(), min(a.xact_start)) from pg_locks l join pg_stat_activity a on a.pid = l.pid
-			where l.mode = 'RowExclusiveLock' and l.relation in ('appointment'::regclass, 'submission'::regclass)
-				and l.database = (select oid from pg_database where datname = current_database())
-		on conflict (user_id) do update set seen_at = excluded.seen_at returning seen_at`, tx.Who.UserID).Scan(&at)
+	err := tx.QueryRow(ctx, `insert into news_seen as s (user_id, seen_at) values ($1, least(`+reached+`, 'epoch'::timestamptz + nullif($2::bigint, 0) * interval '1 microsecond'))
+		on conflict (user_id) do update set seen_at = greatest(s.seen_at, excluded.seen_at) returning seen_at`, tx.Who.UserID, in.Mark).Scan(&at)
 	return seen{at.UTC().Truncate(time.Second)}, err
 }

@@ -87,8 +87,36 @@ func TestWhatATransactionStoresThatIsOpenWhileOneLooksIsNews(t *testing.T) {
 	require.NoError(t, before.Commit(t.Context()))
 	open := begin()
 	store(open)
+	mark := admin.Get("/me/news").Is(200).Field("mark")
 	admin.Post("/me/news/seen", nil).Is(200)
 	require.EqualValues(t, 0, admin.Get("/me/news").Is(200).Field("submissions"))
 	require.NoError(t, open.Commit(t.Context()))
 	require.EqualValues(t, 1, admin.Get("/me/news").Is(200).Field("submissions"))
+	admin.Post("/me/news/seen", object{"mark": mark}).Is(200)
+	require.EqualValues(t, 1, admin.Get("/me/news").Is(200).Field("submissions"), "the transaction was open when it was counted")
+}
+
+func TestWhatArrivesAfterTheCountThatWasSeenStaysNews(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	admin := s.As("svc_admin")
+	arrives := func() {
+		_, err := s.Kit.DB.Pool.Exec(t.Context(), `insert into submission (id, version, form_id, form_name, status, created_at, people, arrived_at)
+			values ($1, 1, 3, 'Ask', 'received', now(), '{}', clock_timestamp())`, uuid.New())
+		require.NoError(t, err)
+	}
+	arrives()
+	counted := admin.Get("/me/news").Is(200)
+	require.EqualValues(t, 1, counted.Field("submissions"))
+	arrives()
+	admin.Post("/me/news/seen", object{"mark": counted.Field("mark")}).Is(200)
+	later := admin.Get("/me/news").Is(200)
+	require.EqualValues(t, 1, later.Field("submissions"))
+	admin.Post("/me/news/seen", object{"mark": later.Field("mark")}).Is(200)
+	admin.Post("/me/news/seen", object{"mark": counted.Field("mark")}).Is(200)
+	require.EqualValues(t, 0, admin.Get("/me/news").Is(200).Field("submissions"), "an old look takes no later one back")
+	admin.Post("/me/news/seen", object{"mark": int64(1) << 52}).Is(200)
+	arrives()
+	require.EqualValues(t, 1, admin.Get("/me/news").Is(200).Field("submissions"), "nobody has seen the future")
+	admin.Post("/me/news/seen", object{"mark": -1}).Fails(400, "svc_invalid_param")
 }

@@ -33,7 +33,7 @@ export default function Bell() {
     if (e.newState !== "open") return
     setShown(news)
     try {
-      await take(api.POST("/me/news/seen"))
+      await take(api.POST("/me/news/seen", { body: { mark: news?.mark } }))
       await queries.invalidateQueries({ queryKey })
     } catch (fault) {
       void import("@/kit/toast").then((m) => m.toastFault(fault))
