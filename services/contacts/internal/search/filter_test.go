@@ -140,5 +140,5 @@ func TestFiltersFindWhatTheyShouldAloneAndTogether(t *testing.T) {
 
 // fold is what the database does to text before it searches, for the letters of this test.
 func fold(s string) string {
-	return strings.NewReplacer("ë", "e", "ü", "u", "é", "e", "ä", "a", "å", "a", "ß", "ss").Replace(strings.ToLower(s))
+	return strings.NewReplacer("ë", "e", "ü", "u").Replace(strings.ToLower(s))
 }

@@ -1,0 +1,12 @@
+package organization_test
+
+import (
+	"testing"
+
+	"frontdesk/services/contacts/contactstest"
+)
+
+func TestPagesInAnyOrderTogetherAreTheSortedList(t *testing.T) {
+	t.Parallel()
+	contactstest.PagesInOrder(t, "organization")
+}
