@@ -87,8 +87,14 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 
 // auditFilter selects entries.
 type auditFilter struct {
-	Channel string `json:"channel,omitempty" enum:"app,portal,api,ability,form,booking,import,email,system"`
-	Action  string `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
+	Channel      string    `json:"channel,omitempty" enum:"app,portal,api,ability,form,booking,import,email,system"`
+	Action       string    `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
+	User         int64     `json:"user,omitempty" minimum:"1" doc:"The user id of who did it."`
+	Outcome      string    `json:"outcome,omitempty" enum:"done,refused"`
+	RecordType   string    `json:"record_type,omitempty" maxLength:"60" doc:"The kind of the record, such as contact."`
+	RecordID     string    `json:"record_id,omitempty" maxLength:"190" doc:"The id of the record; also entries of calls that changed many, it among them."`
+	CreatedSince time.Time `json:"created_since,omitzero" doc:"Done at this moment or later."`
+	CreatedUntil time.Time `json:"created_until,omitzero" doc:"Done before this moment."`
 }
 
 // where is the condition of the filter on the table audit, called a, of what the actor may see: who sees only their own
@@ -104,10 +110,50 @@ func (f auditFilter) where(tx *db.Tx) *db.Where {
 	if action := f.action(); action != "" {
 		w.And("a.action = ?", action)
 	}
+	if f.User != 0 {
+		w.And("a.user_id = ?", f.User)
+	}
+	switch f.Outcome {
+	case "refused":
+		w.And("a.outcome = 'refused'") // what the index of refusals is for
+	case "done":
+		w.And("a.outcome = 'done'")
+	}
+	if f.RecordType != "" {
+		w.And("a.record_type = ?", f.RecordType)
+	}
+	if f.RecordID != "" {
+		w.And("(a.record_id = ? or a.record_ids <> '{}' and a.record_ids @> array[?::text])", f.RecordID, f.RecordID)
+	}
+	if !f.CreatedSince.IsZero() {
+		w.And("a.created_at >= ?", f.CreatedSince)
+	}
+	if !f.CreatedUntil.IsZero() {
+		w.And("a.created_at < ?", f.CreatedUntil)
+	}
 	return w
 }
 
 func (f auditFilter) action() string { return strings.TrimPrefix(f.Action, "svc/") }
+
+// total is how many entries w allows, which is f.where.
+func (f auditFilter) total(ctx context.Context, tx *db.Tx, w *db.Where) (n int64, err error) {
+	user := f.User
+	switch {
+	case f.Outcome != "" || f.RecordType != "" || f.RecordID != "" || !f.CreatedSince.IsZero() || !f.CreatedUntil.IsZero():
+		err = tx.QueryRow(ctx, `select count(*) from audit a where `+w.String(), w.Args...).Scan(&n)
+		return n, err
+	case tx.Who.Own && user != 0 && user != tx.Who.UserID:
+		return 0, nil
+	case tx.Who.Own:
+		user = tx.Who.UserID
+	}
+	var theirs []string
+	if user != 0 {
+		theirs = []string{row.Key(user)}
+	}
+	return tx.CountRows(ctx, "audit", db.Only(f.Channel), db.Only(f.action()), theirs)
+}
 
 func find(ctx context.Context, tx *db.Tx, in struct {
 	auditFilter
@@ -119,12 +165,8 @@ func find(ctx context.Context, tx *db.Tx, in struct {
 	}
 	where := in.where(tx)
 	if c.First {
-		var theirs []string
-		if tx.Who.Own {
-			theirs = []string{row.Key(tx.Who.UserID)}
-		}
-		if c.Total, err = tx.CountRows(ctx, "audit", db.Only(in.Channel), db.Only(in.action()), theirs); err != nil {
-			return db.List[auditEntry]{}, err
+		if c.Total, err = in.total(ctx, tx, where); err != nil {
+			return db.List[auditEntry]{}, fmt.Errorf("count audit entries: %w", err)
 		}
 	}
 	where.After(c, "a")

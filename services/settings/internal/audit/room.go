@@ -25,9 +25,9 @@ func (r *Room) Parts() app.Parts {
 
 // Operations declares the operations of the audit log.
 func (r *Room) Operations(set *op.Set) {
-	op.Add(set, op.Op{ID: "find-audit-entries", Route: "GET /audit-log", Perm: auth.ManageIntegrations, Doc: "List the audit log, newest first.",
+	op.Add(set, op.Op{ID: "find-audit-entries", Route: "GET /audit-log", Perm: auth.ManageIntegrations, Doc: "List the audit log, newest first, by who did what, when, to which record, through which channel, and the outcome.",
 		Use: "Use it to find who did what, and through which channel. Answers with one page and next_cursor; entries are kept for a year."}, find)
 	op.AddDownload(set, op.Op{ID: "export-audit-log", Route: "GET /exports/audit-log.csv", Perm: auth.ManageIntegrations, Audited: true, Record: "audit_log",
-		Doc: "Export the audit log as CSV. The export is itself recorded.",
+		Doc: "Export the audit log as CSV, with the filters of find-audit-entries. The export is itself recorded.",
 		Use: "Use it for a file that the person asked for; to read, find-audit-entries is better. Answers with the CSV as text, at most 4 MiB."}, exportLog)
 }
