@@ -681,7 +681,7 @@ func TestWhoSeesOnlyTheirOwnNeverSeesAnothersRecord(t *testing.T) {
 		}
 		return strings.Join(segments, "/")
 	}
-	private := []string{"contacts", "tasks", "appointments", "submissions", "imports", "webhook-deliveries"}
+	private := []string{"contacts", "tasks", "appointments", "submissions", "imports", "views", "webhook-deliveries"}
 	asked := 0
 	for _, o := range interfaceOperations(t) {
 		if o.Public || o.PersonOnly || strings.HasPrefix(o.Path, "/apps/") {
@@ -773,6 +773,7 @@ func recordsOfAnother(t *testing.T, d system.Desk, word string) map[string]strin
 	contact := a.Post(t, "/contacts", map[string]any{"first_name": "Vera", "last_name": word, "email": email, "owner_user_id": d.User}).Is(201).Text("id")
 	note := a.Post(t, "/contacts/"+contact+"/notes", map[string]any{"body": "a note about " + word}).Is(201).Text("id")
 	task := a.Post(t, "/tasks", map[string]any{"title": "Call about " + word, "contact": contact, "owner_user_id": d.User}).Is(201).Text("id")
+	view := a.Post(t, "/views", map[string]any{"entity": "contacts", "name": word, "query": map[string]any{"search": word}}).Is(201).Text("id")
 	organization := a.Post(t, "/organizations", map[string]any{"name": "Firm " + uuid.NewString()[:8]}).Is(201).Text("id")
 	a.Call(t, "PUT", "/organizations/"+organization+"/contacts/"+contact, map[string]any{"role": word}).Is(204)
 	var booked *system.Answer
@@ -784,7 +785,7 @@ func recordsOfAnother(t *testing.T, d system.Desk, word string) map[string]strin
 	time.Sleep(time.Until(opened.Add(3100 * time.Millisecond))) // nobody fills in a form in less than three seconds
 	visitor.Post(t, "/forms/"+d.Form+"/submit", map[string]any{"token": formToken, "hp_url": "", "page": "https://example.com/" + word,
 		"values": map[string]string{"first": "Vera", "email": email, "message": "about " + word}}).Is(200)
-	ids := map[string]string{"contacts": contact, "organizations": organization, "notes": note, "tasks": task, "appointments": booked.Text("id"), "imports": imported, "forms": d.Form, "services": d.Service,
+	ids := map[string]string{"contacts": contact, "organizations": organization, "notes": note, "tasks": task, "views": view, "appointments": booked.Text("id"), "imports": imported, "forms": d.Form, "services": d.Service,
 		"exceptions": uuid.NewString(), "fields": uuid.NewString(), "field-groups": uuid.NewString(), "staff": uuid.NewString()}
 	system.Eventually(t, func() bool {
 		for _, s := range a.Get(t, "/submissions?form="+d.Form).Is(200).Items() {

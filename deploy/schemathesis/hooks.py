@@ -110,6 +110,7 @@ make = {
     "submission": submission,
     "tag": lambda: post("/tags", name=unique("tag"))["slug"],
     "task": lambda: post("/tasks", title=unique("Call "))["id"],
+    "view": lambda: post("/views", entity="contacts", name=unique("View "))["id"],
     "time off": lambda: post("/closures", date_from="2030-05-01", type="closed", user_id=me)["id"],
     "webhook": lambda: post("/webhooks", name=unique("hook"), url="http://127.0.0.1:9/", active=False, events=["contact.created"])["webhook"]["id"],
 }
@@ -131,13 +132,13 @@ named = {
     "/appointments/{id}": "appointment", "/auth/sessions/{id}": "session", "/contacts/{id}": "contact", "/contacts/{id}/notes/{note}": "note", "/exceptions/{id}": "time off", "/field-groups/{id}": "field group",
     "/fields/{id}": "field", "/forms/{id}": "form", "/imports/{id}": "import", "/me/application-passwords/{id}": "key", "/organizations/{id}": "organization",
     "/organizations/{id}/contacts/{contact_id}": "contact", "/organizations/{id}/notes/{note}": "note of an organization", "/pages/{id}": "page", "/services/{id}": "service", "/staff/invitations/{id}": "invitation",
-    "/staff/{user}/application-passwords/{id}": "key", "/staff/{user}/sessions/{id}": "session", "/submissions/{id}": "submission", "/tags/{slug}": "tag", "/tasks/{id}": "task",
+    "/staff/{user}/application-passwords/{id}": "key", "/staff/{user}/sessions/{id}": "session", "/submissions/{id}": "submission", "/tags/{slug}": "tag", "/tasks/{id}": "task", "/views/{id}": "view",
     "/webhook-deliveries/{id}": "delivery", "/webhook-receivers/{token}": "receiver", "/webhooks/{id}": "webhook",
 }
 # What a member of a body or of a query is, where anything else is refused by a rule that no schema can say.
 members = {
     "contact": lambda: shared("contact"), "contact_id": lambda: shared("contact"), "csv": lambda: table, "definition": lambda: definition, "events": lambda: ["contact.created"],
-    "form": lambda: shared("form"), "form_id": lambda: shared("form"), "mapping": lambda: ["first_name", "email"], "other_slug": lambda: make["tag"](),
+    "form": lambda: shared("form"), "form_id": lambda: shared("form"), "mapping": lambda: ["first_name", "email"], "other_slug": lambda: make["tag"](), "query": lambda: {},
     "owner_user_id": lambda: me, "service": lambda: shared("service"), "starts_at": starts, "url": lambda: "http://127.0.0.1:9/", "user_id": lambda: me,
 }
 # What has to be done first, for an operation to do its work.

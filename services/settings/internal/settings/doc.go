@@ -7,7 +7,7 @@
 // Locks are taken in one order: roles, then documents (the portal's before api-access), then users and pages by id, then
 // their sessions, keys, connections and links. An erasure waits for the transactions that store audit entries about people, see erasing in audit.
 //
-// Reads: person, role, document, page, media, mail, audit.
+// Reads: person, role, document, page, saved_view, media, mail, audit.
 //
 // # Floors
 //
@@ -25,6 +25,7 @@
 //   - page: the site's own pages
 //   - apps: which apps are on, and the description of the interface
 //   - people: users, and the mails about their accounts
+//   - view: lists as people want to see them again
 //   - roles: what users may do, who gives it, and who the caller is
 //   - notices: what people of the team are told of what others did
 //   - sessions: browsers that are signed in
@@ -47,6 +48,7 @@
 //   - recovery_code by person, cascade: nothing is published of them, so they may go unseen
 //   - notification by person, cascade: nothing is published of them
 //   - notice by person, cascade: who has left is told nothing more
+//   - saved_view by person, cascade: team hands over what is shared before it deletes the user
 //   - session by person, cascade: team ends and publishes them before it deletes the user
 //   - application_password by person, cascade: as with sessions
 //   - connection by person, cascade: as with sessions, with their tokens

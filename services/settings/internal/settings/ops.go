@@ -56,6 +56,9 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	op.AddEvents(set, op.Op{ID: "get-live", Route: "GET /live", Perm: auth.ViewContacts, Ability: "-",
 		Doc: "Follow changes as server-sent events: which kind of record changed, and if the caller may see it its id and version, and by whom."}, r.live.Listen)
 
+	set.Under("Views", "Lists as people and the team want to see them again: filters, order and columns under a name.")
+	r.views.Operations(set)
+
 	set.Under("Pictures", "Pictures of the site's own, such as its logo.")
 	r.media.Operations(set)
 

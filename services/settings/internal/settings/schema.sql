@@ -69,6 +69,10 @@ CREATE INDEX audit_newest ON audit (created_at DESC, id DESC);
 CREATE INDEX audit_people ON audit USING gin (people) WHERE (changes IS NOT NULL);
 CREATE INDEX audit_person ON audit (person) WHERE (person IS NOT NULL);
 CREATE INDEX audit_read_as ON audit (read_as, id) WHERE (changes IS NOT NULL);
+CREATE INDEX audit_record ON audit (record_id, created_at DESC, id DESC);
+CREATE INDEX audit_records ON audit USING gin (record_ids) WHERE (record_ids <> '{}'[]);
+CREATE INDEX audit_refused ON audit (created_at DESC, id DESC) WHERE (outcome = 'refused');
+CREATE INDEX audit_user ON audit (user_id, created_at DESC, id DESC);
 CREATE TRIGGER audit_counted_delete AFTER DELETE ON audit REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION audit_counted();
 CREATE TRIGGER audit_counted_insert AFTER INSERT ON audit REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION audit_counted();
 CREATE TRIGGER audit_counted_update AFTER UPDATE ON audit REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION audit_counted();
@@ -316,6 +320,25 @@ CREATE TABLE role (
 	CONSTRAINT role_pkey PRIMARY KEY (name),
 	CONSTRAINT role_visibility_check CHECK ((visibility = ANY (ARRAY['all', 'own'])))
 );
+
+CREATE TABLE saved_view (
+	id uuid NOT NULL,
+	entity text NOT NULL,
+	name text NOT NULL,
+	query jsonb NOT NULL,
+	columns text[] NOT NULL,
+	shared boolean NOT NULL,
+	"position" integer NOT NULL,
+	user_id bigint,
+	version bigint DEFAULT 1 NOT NULL,
+	created_at timestamp with time zone NOT NULL,
+	updated_at timestamp with time zone NOT NULL,
+	CONSTRAINT saved_view_pkey PRIMARY KEY (id),
+	CONSTRAINT saved_view_check CHECK ((shared OR (user_id IS NOT NULL))),
+	CONSTRAINT saved_view_entity_check CHECK ((entity = ANY (ARRAY['contacts', 'organizations', 'appointments', 'submissions']))),
+	CONSTRAINT saved_view_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX saved_view_user ON saved_view (user_id);
 
 CREATE TABLE session (
 	hash bytea NOT NULL,

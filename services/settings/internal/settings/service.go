@@ -3,13 +3,10 @@ package settings
 import (
 	"context"
 	"embed"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"frontdesk/libs/app"
-	"frontdesk/libs/db"
 	"frontdesk/services/settings/internal/apps"
 	"frontdesk/services/settings/internal/assistants"
 	"frontdesk/services/settings/internal/audit"
@@ -31,6 +28,7 @@ import (
 	"frontdesk/services/settings/internal/support"
 	"frontdesk/services/settings/internal/team"
 	"frontdesk/services/settings/internal/twofactor"
+	"frontdesk/services/settings/internal/view"
 )
 
 //go:embed migrations/*.sql
@@ -49,6 +47,7 @@ type rooms struct {
 	pages      *page.Room
 	apps       *apps.Room
 	people     *people.Room
+	views      *view.Room
 	roles      *roles.Room
 	notices    *notices.Room
 	sessions   *sessions.Room
@@ -72,6 +71,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.pages = page.New(k)
 	r.apps = apps.New(k)
 	r.people = people.New(k, r.mails)
+	r.views = view.New(k)
 	r.roles = roles.New(k)
 	r.notices = notices.New(k, r.site)
 	r.sessions = sessions.New(k)
@@ -112,6 +112,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "page", Parts: r.pages.Parts()},
 		app.Room{Name: "apps", Parts: r.apps.Parts()},
 		app.Room{Name: "people", Parts: r.people.Parts()},
+		app.Room{Name: "view", Parts: r.views.Parts()},
 		app.Room{Name: "roles", Parts: r.roles.Parts()},
 		app.Room{Name: "notices", Parts: r.notices.Parts()},
 		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
@@ -128,23 +129,4 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		return nil, err
 	}
 	return all, r.firstStart(ctx, k, all.Published)
-}
-
-// outdatedSlice is how many rows a transaction deletes, so that none is long.
-const outdatedSlice = 1000
-
-// deleteOutdated deletes everything whose time of keeping is over.
-func deleteOutdated(ctx context.Context, k *app.Kit) error {
-	var errs []error
-	for _, old := range []struct {
-		of string
-		f  func(ctx context.Context, tx *db.Tx, n int) (deleted int, err error)
-	}{{"the audit log", audit.DeleteOutdated}, {"mails", mailer.DeleteOutdated}, {"links", mailer.DeleteOutdatedLinks},
-		{"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
-		err := k.DB.Slices(ctx, outdatedSlice, func(tx *db.Tx) (int, error) { return old.f(ctx, tx, outdatedSlice) })
-		if err != nil {
-			errs = append(errs, fmt.Errorf("delete what is outdated of %s: %w", old.of, err))
-		}
-	}
-	return errors.Join(errs...)
 }

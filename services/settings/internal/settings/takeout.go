@@ -33,6 +33,7 @@ var lists = []op.List{
 	{Name: "roles", Query: `select name, label, capabilities, visibility from role order by position, name`},
 	{Name: "settings", Query: `select key, doc, updated_at from document where key in ('general', 'form-style', 'portal', 'privacy', 'api-access') order by key`},
 	{Name: "pages", Query: `select id, title, slug, status, content, created_at, updated_at from page order by id`},
+	{Name: "views", Query: `select id, entity, name, query, columns, shared, position, user_id, created_at, updated_at from saved_view order by id`},
 	{Name: "pictures", Query: `select id, name, kind, width, height, encode(body, 'base64') as content, created_at from media order by id`},
 	{Name: "mails", Query: `select id, recipient, subject, kind, status, error, created_at, sent_at from mail order by created_at, id`},
 	{Name: "audit-log", Query: `select id, action, channel, actor_label, user_id, record_type, record_id, record_ids, outcome, changes, address, created_at from audit order by created_at, id`},

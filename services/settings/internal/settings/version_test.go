@@ -14,11 +14,14 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	s := start(t)
 	admin := admin(t, s)
 	page := fmt.Sprint("/pages/", admin.Post("/pages", `{"title":"About"}`).Is(201).Field("id"))
+	view := "/views/" + admin.Post("/views", `{"entity":"contacts","name":"All"}`).Is(201).Text("id")
 	member := userID(join(t, s, admin, "member@example.com", "staff"))
 	role := fmt.Sprintf("/staff/%d/role", member)
 	s.CheckVersions(admin, map[string]apptest.Change{
 		"PATCH /pages/{id}":          {Path: page, Body: `{"title":"About us"}`},
 		"DELETE /pages/{id}":         {Path: page},
+		"PATCH /views/{id}":          {Path: view, Body: `{"name":"Mine"}`},
+		"DELETE /views/{id}":         {Path: view},
 		"PATCH /me/notifications":    {Path: "/me/notifications", Body: `{"digest_at":"08:00"}`},
 		"PATCH /settings/form-style": {Path: "/settings/form-style", Body: `{"size":17}`},
 		"PATCH /settings/general":    {Path: "/settings/general", Body: `{"currency":"CHF"}`},

@@ -24,6 +24,7 @@ import (
 	"frontdesk/services/settings/internal/roles"
 	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/sessions"
+	"frontdesk/services/settings/internal/view"
 )
 
 // staffMember is a member of the team. Name, services and hours are those that booking has published last; services and
@@ -195,6 +196,9 @@ func onStaff(ctx context.Context, tx *db.Tx, e bus.Event) error {
 	rest := slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return slices.Contains(roles.OfTeam, r) })
 	tx.Changed(change.Set{"roles": {Old: p.Roles, New: rest}})
 	if err := op.Audit(ctx, tx, "take-roles", "user", row.Key(p.ID)); err != nil {
+		return err
+	}
+	if err := view.Leave(ctx, tx, p.ID, extra.GetSuccessor()); err != nil {
 		return err
 	}
 	// With an invitation that was revoked the whole account goes.
