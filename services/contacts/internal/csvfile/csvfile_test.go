@@ -49,6 +49,9 @@ func TestFilesAsTheyComeFromRealPrograms(t *testing.T) {
 			[]string{"Voornaam", "E-mail"}, []string{"2: Jan|jan@example.com"}},
 		{"tabs", "Vorname\tTelefon\nJan\t0470\n", []string{"Vorname", "Telefon"}, []string{"2: Jan|0470"}},
 		{"old Mac line ends", "a,b\r1,2\r3,4", []string{"a", "b"}, []string{"2: 1|2", "3: 3|4"}},
+		{"bars", "name|email\nAnn|ann@example.com\n", []string{"name", "email"}, []string{"2: Ann|ann@example.com"}},
+		{"a short file whose quotes are bad", "name;email\n\"Ann;ann@example.com\n\"Cara\";c@example.com\n", []string{"name", "email"},
+			[]string{`2: "Ann|ann@example.com`, "3: Cara|c@example.com"}},
 		{"a separator line", "sep=;\na;b,c\n1;2,3\n", []string{"a", "b,c"}, []string{"2: 1|2,3"}},
 		{"ragged rows", "a,b,c\n1\n1,2,3,4\n", []string{"a", "b", "c"}, []string{"2: 1", "3: 1|2|3|4"}},
 		{"empty rows and columns at the end", "\n\na;b;;\n1;2;;\n;;;\n\n3;4;;\n;;;\n", []string{"a", "b"}, []string{"2: 1|2||", "5: 3|4||"}},
@@ -90,7 +93,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		_, err := Open(text, "auto", HeaderGuessed)
 		require.ErrorIs(t, err, want)
 	}
-	_, err := Open("a,b", "|", HeaderGuessed)
+	_, err := Open("a,b", ":", HeaderGuessed)
 	require.ErrorIs(t, err, errSeparator)
 }
 

@@ -6,6 +6,7 @@
 package csvfile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,7 +35,7 @@ var (
 	errEmpty     = Unreadable{Code: "csv_empty", text: "must have a row with the names of the columns"}
 	errTooLong   = Unreadable{"too_long", maxCharacters, "must have at most 5242880 characters"}
 	errTooWide   = Unreadable{"csv_too_wide", maxColumns, "must have at most 500 columns"}
-	errSeparator = Unreadable{Code: "csv_separator", text: "must be auto, a comma, a semicolon or a tab"}
+	errSeparator = Unreadable{Code: "csv_separator", text: "must be auto, a comma, a semicolon, a tab or a bar"}
 )
 
 // File is an opened CSV file.
@@ -52,7 +53,7 @@ type File struct {
 	backslash bool // quotes inside quotes are written \" and not ""
 }
 
-// Open reads the names of the columns of text. separator is "auto" (or empty), ",", ";" or a tab; header is the number of the row
+// Open reads the names of the columns of text. separator is one of Separators, or empty for auto; header is the number of the row
 // with the names, 0 if the file has none, or HeaderGuessed. A byte order mark, a first line sep=; as spreadsheets write it, and
 // line ends of any system are understood.
 func Open(text, separator string, header int) (*File, error) {
@@ -65,18 +66,16 @@ func Open(text, separator string, header int) (*File, error) {
 // Reopen is Open for a text that Open has taken before, which Strike may have made a little longer.
 func Reopen(text, separator string, header int) (*File, error) {
 	f := &File{text: clean(text)}
-	switch separator {
-	case "", "auto":
-		f.Separator = 0
-	case ",", ";", "\t":
-		f.Separator = rune(separator[0])
-	default:
+	if separator != "" && !slices.Contains(Separators(), separator) {
 		return nil, errSeparator
+	}
+	if len(separator) == 1 {
+		f.Separator = rune(separator[0])
 	}
 	if said := f.cutSeparatorLine(); f.Separator == 0 {
 		f.Separator = said
 	}
-	if header == HeaderGuessed && strings.Trim(f.text, ",;\t \"\n") == "" {
+	if header == HeaderGuessed && strings.Trim(f.text, separators+" \"\n") == "" {
 		return nil, errEmpty
 	}
 	if tooWide(f.text) {
@@ -235,7 +234,7 @@ func unheld(r rune) bool {
 func (f *File) cutSeparatorLine() rune {
 	first, rest, _ := strings.Cut(f.text, "\n")
 	first = strings.ToLower(strings.Trim(first, `"`))
-	if len(first) != len("sep=;") || !strings.HasPrefix(first, "sep=") || !strings.ContainsAny(first[4:], ",;\t") {
+	if len(first) != len("sep=;") || !strings.HasPrefix(first, "sep=") || !strings.ContainsAny(first[4:], separators) {
 		return 0
 	}
 	f.text = rest

@@ -69,7 +69,7 @@ var writers = map[string]struct {
 	row        func(cells []string, separator string) string
 	end        string
 }{
-	"RFC 4180": {[]string{",", ";", "\t"}, func(cells []string, separator string) string {
+	"RFC 4180": {[]string{",", ";", "\t", "|"}, func(cells []string, separator string) string {
 		var b strings.Builder
 		w := csv.NewWriter(&b)
 		w.Comma = rune(separator[0])
@@ -77,7 +77,7 @@ var writers = map[string]struct {
 		w.Flush()
 		return strings.TrimSuffix(b.String(), "\n")
 	}, "\r\n"},
-	"quotes around everything": {[]string{",", ";", "\t"}, func(cells []string, separator string) string {
+	"quotes around everything": {[]string{",", ";", "\t", "|"}, func(cells []string, separator string) string {
 		out := make([]string, len(cells))
 		for i, c := range cells {
 			out[i] = `"` + strings.ReplaceAll(c, `"`, `""`) + `"`

@@ -1,8 +1,14 @@
 package csvfile
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
-var separators = []rune{',', ';', '\t'}
+const separators = ",;\t|"
+
+// Separators are what Open takes: auto, and each character.
+func Separators() []string { return append([]string{"auto"}, strings.Split(separators, "")...) }
 
 const sampleBytes = 64 << 10
 
@@ -16,11 +22,11 @@ func detect(text string) rune {
 			text = text[:end]
 		}
 	}
-	best, bestScore := ',', 0
+	best, bestScore := ',', math.MinInt
 	for _, separator := range separators {
 		for _, backslash := range []bool{false, true} {
 			f := &File{text: text, Separator: separator, backslash: backslash}
-			if score := f.fit(); score > bestScore {
+			if score, separates := f.fit(); separates && score > bestScore {
 				best, bestScore = separator, score
 			}
 		}
@@ -28,10 +34,10 @@ func detect(text string) rune {
 	return best
 }
 
-// fit says how well the separator fits; 0 when it separates nothing.
-func (f *File) fit() int {
+// fit says how well the separator fits, and whether it separates anything: in a short file bad quotes may cost more than all columns count.
+func (f *File) fit() (score int, separates bool) {
 	header := max(f.guessHeader(), 1)
-	score, columns, names := 0, 0, 0
+	columns, names := 0, 0
 	rows := f.Rows()
 	for range sampleRows {
 		row, err := rows.Next()
@@ -55,8 +61,5 @@ func (f *File) fit() int {
 			}
 		}
 	}
-	if columns < 2 || score <= 0 {
-		return 0
-	}
-	return score*10 + min(names, 9)
+	return score*10 + min(names, 9), columns > 1
 }

@@ -48,7 +48,7 @@ type Import struct {
 type importOptions struct {
 	Duplicates string `json:"duplicates" enum:"fill_empty,skip,overwrite" doc:"What happens to a contact with the same email address."`
 	Tag        string `json:"tag" maxLength:"100" doc:"Added to every imported contact."`
-	Separator  string `json:"separator" doc:"auto, a comma, a semicolon or a tab."`
+	Separator  string `json:"separator" doc:"auto, a comma, a semicolon, a tab or a bar."`
 	Header     int    `json:"header" doc:"The number of the row with the names of the columns, counted from 1; 0 for a file without them."`
 	DryRun     bool   `json:"dry_run" doc:"The rows are tried and counted, and nothing is changed."`
 }
@@ -245,7 +245,7 @@ type importChange struct {
 type importChoices struct {
 	Duplicates opt.Value[string] `json:"duplicates,omitzero" enum:"fill_empty,skip,overwrite" doc:"What happens with a row whose address a contact has."`
 	Tag        opt.Value[string] `json:"tag,omitzero" nullable:"true" maxLength:"100" doc:"null or an empty text for none."`
-	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns: a comma, a semicolon, a tab, or auto."`
+	Separator  opt.Value[string] `json:"separator,omitzero" doc:"The character between the columns: a comma, a semicolon, a tab, a bar, or auto."`
 	DryRun     opt.Value[bool]   `json:"dry_run,omitzero" doc:"Try the rows and count what would become of them, without a change. The status is checked then, and the import can be started."`
 	Header     opt.Value[int]    `json:"header,omitzero" minimum:"0" maximum:"50" doc:"The number of the row with the names of the columns, counted from 1; 0 for a file without them."`
 }
@@ -261,8 +261,8 @@ func (c importChoices) apply(o importOptions) (importOptions, error) {
 	c.Header.Apply(&o.Header)
 	c.DryRun.Apply(&o.DryRun)
 	o.Tag = person.Name(o.Tag)
-	if separators := []string{"auto", ",", ";", "\t"}; !slices.Contains(separators, o.Separator) {
-		return o, fault.Invalid("options.separator", fault.NotOneOf(separators...))
+	if !slices.Contains(csvfile.Separators(), o.Separator) {
+		return o, fault.Invalid("options.separator", fault.NotOneOf(csvfile.Separators()...))
 	}
 	return o, nil
 }

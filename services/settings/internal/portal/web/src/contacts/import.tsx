@@ -53,6 +53,7 @@ const Repair = late(() => import("./import-repair").then((m) => ({ default: m.Re
 /** An import that can be started: after an upload, and after a dry run. */
 const prepares = (m: ImportRecord) => m.status === "uploaded" || m.status === "checked"
 
+const separators = { auto: "auto", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" } as const
 const duplicates = ["fill_empty", "skip", "overwrite"] as const
 
 /** Where each column goes, and what happens to people who are there already. */
@@ -120,7 +121,7 @@ function Prepare({ m }: { m: ImportRecord }) {
             <TextField name="options.tag" label={t("contacts.import_tag")} help={t("contacts.import_tag_help")} value={tag} list="import-tags" onChange={(e) => setTag(e.target.value)} />
             <datalist id="import-tags">{tags.map((x) => <option key={x.slug} value={x.name} />)}</datalist>
             <SelectField name="options.header" label={t("contacts.header_row")} help={t("contacts.header_row_help")} value={String(m.options.header)} onChange={(e) => void split({ header: Number(e.target.value) })} options={Array.from({ length: Math.max(10, m.options.header) + 1 }, (_, n) => ({ value: String(n), label: n === 0 ? t("contacts.header_row_none") : t("contacts.header_row_n", { n }) }))} />
-            <SelectField name="options.separator" label={t("contacts.separator")} help={t("contacts.separator_help")} value={m.options.separator} onChange={(e) => void split({ separator: e.target.value })} options={(["auto", ",", ";"] as const).map((value) => ({ value, label: t(`contacts.separator.${value === "," ? "comma" : value === ";" ? "semicolon" : "auto"}`) }))} />
+            <SelectField name="options.separator" label={t("contacts.separator")} help={t("contacts.separator_help")} value={m.options.separator} onChange={(e) => void split({ separator: e.target.value })} options={Object.entries(separators).map(([value, name]) => ({ value, label: t(`contacts.separator.${name}`) }))} />
           </div>
         </Panel>
       </div>
