@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,7 +27,7 @@ func (e *Entry) check(f *Field, v any, path *huma.PathBuffer, wrong fault.Proble
 		wrong.Add(f.Name, p)
 		return false
 	}
-	e.nulls(schema, f.Name, v, wrong)
+	e.overlooked(schema, f.Name, v, wrong)
 	if v == nil {
 		return len(wrong) == before
 	}
@@ -59,9 +60,12 @@ func (e *Entry) check(f *Field, v any, path *huma.PathBuffer, wrong fault.Proble
 	return len(wrong) == before
 }
 
-// nulls refuses each null that the schema does not allow, at any depth. huma lets one pass for a property that is not
-// required.
-func (e *Entry) nulls(s *huma.Schema, path string, v any, wrong fault.Problems) {
+// layouts are those of the formats of days and times.
+var layouts = map[string]string{"date": time.DateOnly, "date-time": time.RFC3339}
+
+// overlooked refuses at any depth what huma lets pass: a null that the schema does not allow, in a property that is not required, and a day
+// or time outside the years 1 to 9999, which databases and encoders refuse.
+func (e *Entry) overlooked(s *huma.Schema, path string, v any, wrong fault.Problems) {
 	if object := orNull(s); object != nil {
 		if v == nil {
 			return
@@ -76,17 +80,23 @@ func (e *Entry) nulls(s *huma.Schema, path string, v any, wrong fault.Problems) 
 		if !s.Nullable && s.Type != "" {
 			wrong.Add(path, fault.Null())
 		}
+	case string:
+		if layout := layouts[s.Format]; layout != "" {
+			if at, err := time.Parse(layout, v); err == nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
+				wrong.Add(path, problem("expected string to be RFC 3339 "+s.Format))
+			}
+		}
 	case []any:
 		for i, x := range v {
 			if s.Items != nil {
-				e.nulls(s.Items, path+"["+strconv.Itoa(i)+"]", x, wrong)
+				e.overlooked(s.Items, path+"["+strconv.Itoa(i)+"]", x, wrong)
 			}
 		}
 	case map[string]any:
 		more, _ := s.AdditionalProperties.(*huma.Schema)
 		for name, x := range v {
 			if p := cmp.Or(s.Properties[name], more); p != nil {
-				e.nulls(p, path+"."+name, x, wrong)
+				e.overlooked(p, path+"."+name, x, wrong)
 			}
 		}
 	}

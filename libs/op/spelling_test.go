@@ -34,7 +34,7 @@ func TestATimeThatCannotBeReadSaysWhatItLacks(t *testing.T) {
 	for value, hint := range map[string]any{
 		"2026-01-02T03:04:05": "zone", "2026-01-02 03:04:05": "zone", "2026-01-02T03:04:05.25": "zone",
 		"2026-01-02T03:04:05 01:00": "plus", "2026-01-02 03:04:05+01:00": "separator", "2026-01-02 03:04:05Z": "separator",
-		"yesterday": nil, "2026-01-02": nil, "2026-02-30T03:04:05": nil,
+		"yesterday": nil, "2026-01-02": nil, "2026-02-30T03:04:05": nil, "0000-01-02T03:04:05Z": nil, "9999-12-31T23:59:59-01:00": nil,
 	} {
 		f := fault.From(e.bind(call([]byte(`{"name":"a","at":"`+value+`"}`)), &everything{}))
 		require.Equal(t, http.StatusBadRequest, f.Status, value)
