@@ -26,6 +26,7 @@ type findAppointments struct {
 	From         string    `json:"from,omitempty" format:"date" doc:"First local day of the start."`
 	To           string    `json:"to,omitempty" format:"date" doc:"Last local day of the start, at most 62 days later."`
 	Staff        int64     `json:"staff,omitempty" minimum:"1"`
+	Service      uuid.UUID `json:"service,omitzero"`
 	Status       []string  `json:"status,omitempty" enum:"pending,confirmed,declined,cancelled,completed,no_show,pending_payment"`
 	Contact      uuid.UUID `json:"contact,omitzero"`
 	Search       string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count."`
@@ -35,7 +36,7 @@ type findAppointments struct {
 
 // total is how many appointments where allows, which is made of in.
 func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where) (n int64, err error) {
-	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Search != "" || in.Conflict || !in.UpdatedSince.IsZero() {
+	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Service != uuid.Nil || in.Search != "" || in.Conflict || !in.UpdatedSince.IsZero() {
 		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
 		return n, err
 	}
@@ -73,6 +74,9 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	}
 	if in.Staff != 0 {
 		where.And("a.user_id = ?", in.Staff)
+	}
+	if in.Service != uuid.Nil {
+		where.And("a.service_id = ?", in.Service)
 	}
 	if slices.Equal(in.Status, []string{StatusPending}) {
 		where.And("a.status = 'pending'") // what the index of requests is for

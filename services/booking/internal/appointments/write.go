@@ -54,7 +54,9 @@ const insert = `insert into appointment (id, status, service_id, terms, user_id,
 func (r *Room) begun(tx *db.Tx, who staff.Row, a Record) (Record, pgx.NamedArgs, error) {
 	terms, err := json.Marshal(a.Terms)
 	a.Version, a.CreatedAt, a.TimedAt = 1, tx.Now, tx.Now
-	a.EndsAt = a.StartsAt.Add(time.Duration(a.Terms.DurationMin) * time.Minute)
+	if a.EndsAt.IsZero() {
+		a.EndsAt = a.StartsAt.Add(time.Duration(a.Terms.DurationMin) * time.Minute)
+	}
 	a.UserID, a.StaffName, a.StaffLink = who.UserID, r.staff.Ref(who.UserID, who.Name).Name, who.MeetingURL
 	return a, pgx.NamedArgs{
 		"id": a.ID, "status": a.Status, "service": a.ServiceID, "terms": terms, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt,

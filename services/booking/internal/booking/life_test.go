@@ -27,6 +27,7 @@ var triggers = map[string]struct {
 	"cancel":   {[]string{appointments.StatusPending, appointments.StatusConfirmed}, appointments.StatusCancelled, false},
 	"complete": {[]string{appointments.StatusConfirmed}, appointments.StatusCompleted, true},
 	"no-show":  {[]string{appointments.StatusConfirmed}, appointments.StatusNoShow, true},
+	"spam":     {[]string{}, "", false}, // of what the team has booked
 	"reopen":   {[]string{appointments.StatusCompleted, appointments.StatusNoShow}, appointments.StatusConfirmed, false},
 }
 
@@ -49,6 +50,11 @@ func TestHowAnAppointmentLives(t *testing.T) {
 						allowed = allowed || from == status
 					}
 					answer := o.admin.Post("/appointments/"+id+"/"+trigger, nil)
+					if trigger == "spam" {
+						require.Equal(t, "not_by_visitor", answer.Fails(409, "svc_conflict").Text("data.reason"))
+						o.exec(`delete from appointment where id = $1`, id)
+						continue
+					}
 					if allowed && (started || !rule.after) {
 						require.Equal(t, rule.to, answer.Is(200).Text("status"), "%s of %s", trigger, status)
 					} else {
@@ -91,6 +97,38 @@ func TestHowAnAppointmentLives(t *testing.T) {
 		o.admin.Post("/appointments/"+other+"/no-show", nil).Is(200)
 		o.book(contact, o.at(-1, "14:00"), object{"outside_hours": true}).Is(201)
 		o.admin.Post("/appointments/"+other+"/reopen", nil).Fails(409, "svc_slot_taken")
+	})
+	t.Run("what a visitor booked as spam frees its time, and its address gets no mail", func(t *testing.T) {
+		o := o.again(t, nil)
+		token := o.token(o.service)
+		o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "10:00"), "victim@example.com")).Is(201)
+		id := o.admin.Get("/appointments").Is(200).Text("items.0.id")
+		mailed := len(o.mails("victim@example.com"))
+		marked := o.admin.Post("/appointments/"+id+"/spam", nil).Is(200)
+		require.Equal(t, []string{"cancelled", "spam"}, []string{marked.Text("status"), marked.Text("cancel_reason")})
+		require.Len(t, o.mails("victim@example.com"), mailed)
+		require.Contains(t, o.kinds(id), proto.KindAppointmentCancelled)
+		require.Equal(t, "cancelled", o.admin.Post("/appointments/"+id+"/spam", nil).Fails(409, "svc_invalid_status").Text("data.current"))
+		o.book(o.contact(0), o.at(2, "10:00")).Is(201)
+
+		o.admin.Patch("/services/"+o.service, object{"confirmation": "review"}).Is(200)
+		o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(3, "10:00"), "victim@example.com")).Is(201)
+		request := o.admin.Get("/appointments?status=pending").Is(200).Text("items.0.id")
+		require.Equal(t, "declined", o.admin.Post("/appointments/"+request+"/spam", nil).Is(200).Text("status"))
+	})
+	t.Run("an appointment is as long as the team says, and never over another one", func(t *testing.T) {
+		o := o.again(t, nil)
+		contact := o.contact(0)
+		one := o.book(contact, o.at(2, "10:00"), object{"duration_min": 90}).Is(201)
+		require.Equal(t, stamp(o.at(2, "11:30")), one.Text("ends_at"))
+		o.book(contact, o.at(2, "13:00")).Is(201)
+		path := "/appointments/" + one.Text("id") + "/reschedule"
+		longer := o.admin.Post(path, object{"starts_at": stamp(o.at(2, "10:00")), "duration_min": 180}).Is(200)
+		require.Equal(t, []string{stamp(o.at(2, "10:00")), stamp(o.at(2, "13:00"))}, []string{longer.Text("starts_at"), longer.Text("ends_at")})
+		o.admin.Post(path, object{"starts_at": stamp(o.at(2, "10:00")), "duration_min": 181, "outside_hours": true}).Fails(409, "svc_slot_taken")
+		moved := o.admin.Post(path, object{"starts_at": stamp(o.at(3, "09:00"))}).Is(200)
+		require.Equal(t, stamp(o.at(3, "12:00")), moved.Text("ends_at"), "a move keeps the length")
+		require.Len(t, o.kinds(one.Text("id")), 3)
 	})
 	t.Run("of two who decide at once one is told the status", func(t *testing.T) {
 		o := o.again(t, nil)

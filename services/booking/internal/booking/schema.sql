@@ -106,12 +106,14 @@ CREATE TABLE exception (
 	extra boolean NOT NULL,
 	label text NOT NULL,
 	created_at timestamp with time zone NOT NULL,
+	holiday boolean DEFAULT false NOT NULL,
 	CONSTRAINT exception_pkey PRIMARY KEY (id),
 	CONSTRAINT exception_check CHECK ((date_to >= date_from)),
 	CONSTRAINT exception_check1 CHECK (((end_min > start_min) AND (end_min <= 1440))),
 	CONSTRAINT exception_check2 CHECK (((NOT extra) OR (user_id IS NOT NULL))),
 	CONSTRAINT exception_start_min_check CHECK ((start_min >= 0))
 );
+CREATE UNIQUE INDEX exception_holiday ON exception (date_from) WHERE holiday;
 CREATE INDEX exception_period ON exception (date_to, date_from);
 CREATE CONSTRAINT TRIGGER catalog_exception AFTER INSERT OR DELETE OR UPDATE ON exception DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 

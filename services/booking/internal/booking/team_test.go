@@ -435,6 +435,25 @@ func TestTheCalendarShowsHoursAndWhatIsBooked(t *testing.T) {
 	require.Equal(t, day(2), days[1].(object)["date"])
 	require.Equal(t, []any{[]any{"09:00", "12:00"}, []any{"13:00", "17:00"}}, days[1].(object)["hours"])
 
+	other := o.admin.Post("/services", object{"name": "Massage", "duration_min": 30, "staff": []int64{o.staff.UserID}}).Is(201).Text("id")
+	for _, clock := range []string{"09:00", "09:30", "10:00", "10:30", "11:00"} {
+		o.admin.Post("/appointments", object{"contact": contact, "service": other, "starts_at": stamp(o.at(3, clock))}).Is(201)
+	}
+	period := path("from=%s&to=%s", day(1), day(9))
+	require.Len(t, o.admin.Get("/calendar?"+period+"&service="+o.service).Is(200).Field("appointments"), 1)
+	require.Len(t, o.admin.Get("/calendar?"+period+"&service="+other).Is(200).Field("appointments"), 5)
+	require.EqualValues(t, 5, o.admin.Get("/appointments?"+period+"&service="+other).Is(200).Field("total"))
+	counted := o.admin.Get("/calendar/days?" + period).Is(200)
+	require.Len(t, counted.Items(), 2)
+	require.Equal(t, []any{day(1), kept}, []any{counted.Text("items.0.date"), counted.Text("items.0.appointments.0.id")})
+	require.EqualValues(t, 5, counted.Field("items.1.total"))
+	require.Len(t, counted.Field("items.1.appointments"), 4)
+	require.Equal(t, stamp(o.at(3, "09:00")), counted.Text("items.1.appointments.0.starts_at"))
+	require.Len(t, o.admin.Get("/calendar/days?"+period+"&service="+o.service).Is(200).Items(), 1)
+	require.Empty(t, o.admin.Get("/calendar/days?"+path("from=%s&staff=%d", day(1), o.admin.UserID)).Is(200).Items())
+
+	require.Len(t, o.admin.Post("/closures/holidays", object{"year": 2030}).Is(200).Field("items"), 10)
+
 	week := o.staff.Get("/calendar").Is(200)
 	require.Len(t, week.Field("staff"), 1)
 	require.Len(t, week.Field("staff.0.days"), 7)

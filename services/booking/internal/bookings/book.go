@@ -27,6 +27,7 @@ type newAppointment struct {
 	Staff        opt.Value[int64] `json:"staff,omitzero" nullable:"true" minimum:"1" doc:"Null or left out: the least busy person who is free."`
 	StartsAt     time.Time        `json:"starts_at" required:"true" doc:"A start that the free times list, unless outside_hours is true."`
 	Notes        string           `json:"notes" maxLength:"2000" doc:"The internal note."`
+	DurationMin  int              `json:"duration_min" minimum:"1" maximum:"1440" doc:"How long it takes, in minutes; as the service says when left out."`
 	OutsideHours bool             `json:"outside_hours" doc:"Book outside working hours, off the grid or in the past; never over another appointment."`
 	LocationType string           `json:"location_type" enum:"in_person,client,phone,online" doc:"Where it takes place; as the service says when left out."`
 	Location     string           `json:"location" maxLength:"255" doc:"The address or other words about the place."`
@@ -60,12 +61,12 @@ func (r *Room) bookAppointment(ctx context.Context, tx *db.Tx, in newAppointment
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	w := times.Wish{Want: times.Want{Terms: bookable.Terms(), Users: users, Offered: times.ToTeamOr(in.OutsideHours), Linked: p.Reachable("") != nil}, Start: in.StartsAt.UTC()}
+	w := times.Wish{Want: times.Want{Terms: bookable.Terms(), Length: in.DurationMin, Users: users, Offered: times.ToTeamOr(in.OutsideHours), Linked: p.Reachable("") != nil}, Start: in.StartsAt.UTC()}
 	who, settings, err := r.times.Take(ctx, tx, w)
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	a, err := r.appointments.Insert(ctx, tx, who, appointments.Record{ID: db.NewID(), ServiceID: bookable.ID, Terms: w.Terms, StartsAt: w.Start, ContactID: in.Contact, Client: client,
+	a, err := r.appointments.Insert(ctx, tx, who, appointments.Record{ID: db.NewID(), ServiceID: bookable.ID, Terms: w.Terms, StartsAt: w.Start, EndsAt: w.Start.Add(time.Duration(cmp.Or(in.DurationMin, w.Terms.DurationMin)) * time.Minute), ContactID: in.Contact, Client: client,
 		Place: p, Notes: in.Notes, Source: tx.Who.Channel, Status: cmp.Or(in.Status, appointments.StatusConfirmed)})
 	if err != nil {
 		return appointments.Appointment{}, err
@@ -77,6 +78,7 @@ type movedAppointment struct {
 	ID           uuid.UUID `json:"id"`
 	StartsAt     time.Time `json:"starts_at" required:"true" doc:"The new begin."`
 	Staff        int64     `json:"staff" minimum:"1" doc:"Left out: the same person if free then, else anybody who is."`
+	DurationMin  int       `json:"duration_min" minimum:"1" maximum:"1440" doc:"How long it takes from now on, in minutes; as long as before when left out."`
 	OutsideHours bool      `json:"outside_hours" doc:"true also takes a time outside of working hours."`
 }
 
@@ -88,44 +90,53 @@ func (r *Room) rescheduleAppointment(ctx context.Context, tx *db.Tx, in movedApp
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, times.ToTeamOr(in.OutsideHours))
+	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, in.DurationMin, times.ToTeamOr(in.OutsideHours))
 	return a.Whole(), err
 }
 
 // move takes a locked appointment to another free time, and to another person when one is named (staff is not 0) or, with nobody named, when
-// only others are free. It keeps the length, the buffers and the status, and changes nothing when time and person are those it has. The errors
-// are svc_invalid_status, and those of ToMove and Take.
-func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start time.Time, staff int64, offered times.Audience) (appointments.Record, error) {
+// only others are free. It takes duration minutes then, as many as before when that is 0. It keeps the buffers and the status, and changes nothing
+// when time, length and person are those it has. The errors are svc_invalid_status, and those of ToMove and Take.
+func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start time.Time, staff int64, duration int, offered times.Audience) (appointments.Record, error) {
 	if err := a.Must(appointments.Manageable...); err != nil {
 		return a, err
 	}
-	if (staff == 0 || staff == a.UserID) && start.Equal(a.StartsAt) {
+	length := a.EndsAt.Sub(a.StartsAt)
+	if duration != 0 {
+		length = time.Duration(duration) * time.Minute
+	}
+	if (staff == 0 || staff == a.UserID) && start.Equal(a.StartsAt) && length == a.EndsAt.Sub(a.StartsAt) {
 		return a, nil
 	}
 	w, err := r.times.ToMove(ctx, tx, a, staff, offered)
 	if err != nil {
 		return a, err
 	}
+	w.Length = int(length / time.Minute)
 	who, settings, err := r.times.Take(ctx, tx, times.Wish{Want: w, Start: start.UTC()})
 	if err != nil {
 		return a, err
 	}
-	return r.life.Commit(ctx, tx, rescheduled(a, start.UTC(), who.UserID, settings, tx.Now), settings)
+	return r.life.Commit(ctx, tx, rescheduled(a, start.UTC(), length, who.UserID, settings, tx.Now), settings)
 }
 
-// rescheduled is the appointment at another time, with another person, or both. Reminders that went out come again only if the
+// rescheduled is the appointment at another time, of another length, with another person, or several of these. Reminders that went out come again only if the
 // time moves by more than the hours of the first; a mail of its own says that only the person is another.
-func rescheduled(a appointments.Record, start time.Time, staff int64, s services.Settings, now time.Time) life.Change {
+func rescheduled(a appointments.Record, start time.Time, length time.Duration, staff int64, s services.Settings, now time.Time) life.Change {
 	c := life.Change{Was: a, Now: a, Kind: proto.KindAppointmentRescheduled, Mail: mails.HandedOver, Fields: []string{}, Extra: map[string]any{"from": movedFrom{a.StartsAt, a.EndsAt, a.Rest().Staff}}}
 	if by := start.Sub(a.StartsAt); by != 0 {
-		c.Mail, c.Fields = proto.KindAppointmentRescheduled, append(c.Fields, "starts_at", "ends_at")
-		c.Now.StartsAt, c.Now.EndsAt, c.Now.TimedAt = start, a.EndsAt.Add(by), now
+		c.Mail, c.Fields = proto.KindAppointmentRescheduled, append(c.Fields, "starts_at")
+		c.Now.StartsAt, c.Now.TimedAt = start, now
 		if by.Abs() > time.Duration(s.ReminderHours)*time.Hour {
 			c.Now.RemindedAt = nil
 		} else if a.RemindedAt != nil {
 			at := a.RemindedAt.Add(by)
 			c.Now.RemindedAt = &at
 		}
+	}
+	if end := start.Add(length); !end.Equal(a.EndsAt) {
+		c.Mail, c.Fields = proto.KindAppointmentRescheduled, append(c.Fields, "ends_at")
+		c.Now.EndsAt = end
 	}
 	if staff != a.UserID {
 		c.Now.UserID = staff

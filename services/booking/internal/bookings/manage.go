@@ -61,7 +61,7 @@ func (r *Room) manageReschedule(ctx context.Context, tx *db.Tx, in manageResched
 	if err != nil {
 		return appointments.PublicAppointment{}, err
 	}
-	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, times.ToVisitors)
+	a, err = r.move(ctx, tx, a, in.StartsAt, in.Staff, 0, times.ToVisitors)
 	return a.ForVisitor(), err
 }
 

@@ -99,7 +99,7 @@ func (r *Room) Book(set *op.Set) {
 // Move declares the operation by which the team moves.
 func (r *Room) Move(set *op.Set) {
 	op.Add(set, op.Op{ID: "reschedule-appointment", Route: "POST /appointments/{id}/reschedule", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
-		Outside: true, Doc: "Move an appointment to another free time or person; the client is mailed.",
+		Outside: true, Doc: "Move an appointment to another free time or person, or make it longer or shorter; the client is mailed.",
 		Use: "Take starts_at from get-available-slots, asked with this appointment. Without staff the same person keeps it if free then, else the least busy one gets it. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.",
 		Fails: op.Fails{
 			"svc_not_found":                "There is no such appointment or person.",

@@ -49,22 +49,28 @@ type workDay struct {
 }
 
 type findCalendar struct {
-	From  string `json:"from,omitempty" format:"date" doc:"First local day; Monday of this week when both are left out."`
-	To    string `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
-	Staff int64  `json:"staff,omitempty" minimum:"1"`
+	From    string    `json:"from,omitempty" format:"date" doc:"First local day; Monday of this week when both are left out."`
+	To      string    `json:"to,omitempty" format:"date" doc:"Last local day, at most 62 days later."`
+	Staff   int64     `json:"staff,omitempty" minimum:"1"`
+	Service uuid.UUID `json:"service,omitzero" doc:"Only appointments of this service."`
+}
+
+// period is the one that is asked for, this week when none is.
+func (r *Room) period(tx *db.Tx, in findCalendar) (from, to slots.Day, err error) {
+	today := slots.DayOf(tx.Now, r.Config.Zone)
+	return slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
 }
 
 func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calendar, error) {
 	out := calendar{Timezone: r.Config.Timezone, Staff: []staffDays{}, Appointments: []shownAppointment{}}
-	today := slots.DayOf(tx.Now, r.Config.Zone)
-	from, to, err := slots.Period(in.From, in.To, today-slots.Day(today.Weekday()-1), 7)
+	from, to, err := r.period(tx, in)
 	if err != nil {
 		return out, err
 	}
 	begin, end := slots.Bounds(r.Config.Zone, from, to)
 	found, err := r.appointments.Query(ctx, tx, `where a.starts_at < $2 and a.ends_at > $1 and a.starts_at > $1::timestamptz - interval '2 days'
-		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) order by a.starts_at, a.id`,
-		begin, end, tx.Who.OwnUser(), in.Staff)
+		and a.status not in ('cancelled', 'declined') and ($3::bigint = 0 or a.user_id = $3) and ($4::bigint = 0 or a.user_id = $4) and ($5::uuid = $6::uuid or a.service_id = $5) order by a.starts_at, a.id`,
+		begin, end, tx.Who.OwnUser(), in.Staff, in.Service, uuid.Nil)
 	if err != nil {
 		return out, err
 	}

@@ -15,9 +15,10 @@ import (
 
 type object = map[string]any
 
-func TestWhatIsWrongWithTimeOffIsNamed(t *testing.T) {
-	t.Parallel()
-	s := apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
+// open starts the room and those below it.
+func open(t *testing.T) *apptest.Service {
+	t.Helper()
+	return apptest.StartRooms(t, "booking", func(k *app.Kit, set *op.Set) []app.Room {
 		clients, staff := clients.New(k, appointments.EndLinksTo), staff.New(k)
 		appointments := appointments.New(k, clients, staff)
 		r := New(k, staff, appointments)
@@ -25,6 +26,11 @@ func TestWhatIsWrongWithTimeOffIsNamed(t *testing.T) {
 		return []app.Room{{Name: "clients", Parts: clients.Parts()}, {Name: "staff", Parts: staff.Parts()},
 			{Name: "appointments", Parts: appointments.Parts()}, {Name: "calendar", Parts: r.Parts()}}
 	})
+}
+
+func TestWhatIsWrongWithTimeOffIsNamed(t *testing.T) {
+	t.Parallel()
+	s := open(t)
 	admin := s.As("site_admin")
 	for name, c := range map[string]struct {
 		body  object

@@ -29,6 +29,9 @@ func (r *Room) Shown(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-calendar", Route: "GET /calendar", Perm: auth.ViewContacts, App: r.Service,
 		Doc: "Get the working hours of each day per staff member, and the appointments that are not cancelled or declined.",
 		Use: "Use it to see who works when and what is booked; without from and to it is this week. For times that can be booked use get-available-slots."}, r.calendar)
+	op.Add(set, op.Op{ID: "get-calendar-days", Route: "GET /calendar/days", Perm: auth.ViewContacts, App: r.Service,
+		Doc: "Count the appointments of each day of a period that are not cancelled or declined, with the first of each day.",
+		Use: "Use it for an overview of weeks; days without appointments are left out. For all appointments of some days use get-calendar."}, r.days)
 }
 
 // Closures declares the operations on the time of the whole business.
@@ -39,6 +42,9 @@ func (r *Room) Closures(set *op.Set) {
 		Doc:   "Add time off or extra hours of a person, or close the whole business when no person is given.",
 		Use:   "type closed takes time away, extra adds hours and needs start and end. Appointments in that time stay: the answer lists them, so that somebody can move them. remove-time-off undoes it.",
 		Fails: op.Fails{"svc_not_found": "There is no such person."}}, r.addClosure)
+	op.Add(set, op.Op{ID: "add-holidays", Route: "POST /closures/holidays", Perm: auth.ManageBookings, App: r.Service, Record: "time_off", Idempotent: true,
+		Doc: "Close the business on the public holidays of a year.",
+		Use: "Holidays on which it is closed already are left as they are, so it can be repeated. Appointments on those days stay: the answer lists them, so that somebody can move them. remove-time-off takes one away."}, r.addHolidays)
 	op.Add(set, op.Op{ID: "find-time-off", Route: "GET /exceptions", Perm: auth.ViewContacts, App: r.Service,
 		Doc: "List closures, time off and extra hours of everybody in a period of at most 62 days, with the appointments they touch.",
 		Use: "Use it to see who is away when; without from and to it is this week. An entry without user_id closes the whole business. Labels were typed by the team."}, r.findExceptions)

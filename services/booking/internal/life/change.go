@@ -89,6 +89,32 @@ func (r *Room) setStatus(ctx context.Context, tx *db.Tx, id uuid.UUID, to, reaso
 	return a.Whole(), err
 }
 
+// markSpam ends a visitor's booking as if it had never been: its time is free, and the address, which may be anybody's, gets no mail.
+func (r *Room) markSpam(ctx context.Context, tx *db.Tx, in op.ByID) (appointments.Appointment, error) {
+	a, err := r.appointments.Lock(ctx, tx, in.ID)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	if a.Source != db.ChannelBooking {
+		return appointments.Appointment{}, fault.Conflict("not_by_visitor", "The team has booked this appointment. Cancel it instead.")
+	}
+	if err := a.Must(appointments.Manageable...); err != nil {
+		return appointments.Appointment{}, err
+	}
+	next := a
+	next.Status, next.CancelReason = appointments.StatusCancelled, "spam"
+	if a.Status == appointments.StatusPending {
+		next.Status = appointments.StatusDeclined
+	}
+	next.Sequence++
+	settings, err := services.ReadSettings(ctx, tx)
+	if err != nil {
+		return appointments.Appointment{}, err
+	}
+	a, err = r.Commit(ctx, tx, Change{a, next, kindOf[next.Status], "", nil, []string{"status"}}, settings)
+	return a.Whole(), err
+}
+
 // kindOf is the kind of the event of an appointment that becomes a status.
 var kindOf = map[string]string{appointments.StatusConfirmed: proto.KindAppointmentConfirmed, appointments.StatusDeclined: proto.KindAppointmentDeclined,
 	appointments.StatusCancelled: proto.KindAppointmentCancelled, appointments.StatusCompleted: proto.KindAppointmentCompleted, appointments.StatusNoShow: proto.KindAppointmentNoShow}

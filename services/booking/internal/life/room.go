@@ -64,6 +64,10 @@ func (r *Room) Changes(set *op.Set) {
 		Outside: true, Doc: "Decline a requested appointment; the client is mailed, and the reason stays internal.",
 		Use:   "Use it to refuse a request: its time is free again, and it cannot be undone. Answers with the appointment.",
 		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus}}, r.declineAppointment)
+	op.Add(set, op.Op{ID: "mark-appointment-spam", Route: "POST /appointments/{id}/spam", Perm: auth.ManageBookings, App: r.Service, Record: "appointment", Destructive: true,
+		Doc:   "Mark what a visitor booked as spam: its time is free again, and nobody outside the team is mailed.",
+		Use:   "A request becomes declined, a confirmed appointment cancelled, with spam as the reason; it cannot be undone. The contact stays, and so do the answers to its form: mark-submission-spam is for them. Answers with the appointment.",
+		Fails: op.Fails{"svc_invalid_status": appointments.FailStatus, "svc_conflict not_by_visitor": "The team has booked it."}}, r.markSpam)
 	op.Add(set, op.Op{ID: "mark-no-show", Route: "POST /appointments/{id}/no-show", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Doc:   "Mark a confirmed appointment that has started as missed by the client.",
 		Use:   "No mail is sent. reopen-appointment takes it back for a day. Answers with the appointment.",

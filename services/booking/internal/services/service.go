@@ -100,6 +100,45 @@ func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[Book
 	return db.All(all), err
 }
 
+type orderedServices struct {
+	Services []uuid.UUID `json:"services" required:"true" minItems:"1" maxItems:"1000" doc:"Ids of services, the first one first."`
+}
+
+// orderServices puts services before all others, in the order given; the others keep theirs. Whose place in lists stays the same is not changed.
+func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[BookableService], error) {
+	if _, err := tx.Exec(ctx, `select from service order by id for no key update`); err != nil {
+		return db.List[BookableService]{}, err
+	}
+	all, err := queryServices(ctx, tx, `order by sort_order, lower(name), id`)
+	if err != nil {
+		return db.List[BookableService]{}, err
+	}
+	places := map[uuid.UUID]int{}
+	for i, id := range in.Services {
+		if !slices.ContainsFunc(all, func(s BookableService) bool { return s.ID == id }) {
+			return db.List[BookableService]{}, fault.NotFound("service")
+		}
+		places[id] = i
+	}
+	placeOf := func(s BookableService) int {
+		if place, named := places[s.ID]; named {
+			return place
+		}
+		return len(in.Services)
+	}
+	slices.SortStableFunc(all, func(a, b BookableService) int { return placeOf(a) - placeOf(b) })
+	for i, s := range all {
+		if s.SortOrder == i+1 {
+			continue
+		}
+		s.SortOrder = i + 1
+		if all[i], err = saveService(ctx, tx, s, proto.KindServiceUpdated); err != nil {
+			return db.List[BookableService]{}, err
+		}
+	}
+	return db.All(slices.DeleteFunc(all, func(s BookableService) bool { return s.Archived })), nil
+}
+
 type serviceFields struct {
 	Name            opt.Value[string] `json:"name,omitzero" maxLength:"190" doc:"What visitors read."`
 	Description     opt.Value[string] `json:"description,omitzero" nullable:"true" maxLength:"2000" doc:"What visitors read about it."`

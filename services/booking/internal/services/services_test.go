@@ -39,6 +39,31 @@ func TestAServiceThatNobodyDoesHasAnEmptyList(t *testing.T) {
 	require.Contains(t, admin.Patch("/services/"+made.Text("id"), object{"staff": []int64{}}).Is(200).Body, `"staff":[]`)
 }
 
+func TestServicesStandInTheOrderThatSomebodyGivesThem(t *testing.T) {
+	t.Parallel()
+	_, admin, _ := open(t)
+	ids := map[string]string{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		ids[name] = admin.Post("/services", object{"name": name, "duration_min": 30}).Is(201).Text("id")
+	}
+	order := func(a *apptest.Answer) (names string) {
+		items, _ := a.Field("items").([]any)
+		for _, s := range items {
+			names += s.(object)["name"].(string)
+		}
+		return names
+	}
+	require.Equal(t, "cabd", order(admin.Put("/services/order", object{"services": []string{ids["c"]}}).Is(200)))
+	require.Equal(t, "dcab", order(admin.Put("/services/order", object{"services": []string{ids["d"], ids["c"]}}).Is(200)))
+	version := admin.Get("/services/" + ids["d"]).Is(200).Header.Get("ETag")
+	require.Equal(t, "dabc", order(admin.Put("/services/order", object{"services": []string{ids["d"], ids["a"], ids["b"], ids["c"]}}).Is(200)))
+	require.Equal(t, version, admin.Get("/services/"+ids["d"]).Is(200).Header.Get("ETag"), "it stays where it was")
+	admin.Delete("/services/"+ids["a"], nil).Is(200)
+	require.Equal(t, "bdc", order(admin.Put("/services/order", object{"services": []string{ids["b"]}}).Is(200)))
+	require.Equal(t, "bdc", order(admin.Get("/services").Is(200)))
+	admin.Put("/services/order", object{"services": []string{ids["b"], uuid.NewString()}}).Fails(404, "svc_not_found")
+}
+
 func TestServicesAreChangedFieldByField(t *testing.T) {
 	t.Parallel()
 	s, admin, colleague := open(t)

@@ -1,6 +1,7 @@
 package times
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -45,6 +46,15 @@ func RuleOf(t services.Terms, s services.Settings, to Audience) slots.Rule {
 	return r
 }
 
+// rule is that of RuleOf, for as long as the appointment takes.
+func (w Want) rule(s services.Settings) slots.Rule {
+	r := RuleOf(w.Terms, s, w.Offered)
+	if w.Length != 0 {
+		r.Step, r.Duration = cmp.Or(r.Step, r.Duration), w.Length
+	}
+	return r
+}
+
 // able lists the people of the agenda who can have the appointment at some time.
 func (w Want) able(a Agenda) []slots.Person {
 	return slices.DeleteFunc(slices.Clone(a.People), func(p slots.Person) bool {
@@ -55,7 +65,7 @@ func (w Want) able(a Agenda) []slots.Person {
 
 // InTurn lists the people of the agenda who have the wanted time free, the one who should take it first.
 func (w Wish) InTurn(a Agenda, now time.Time) []int64 {
-	rule := RuleOf(w.Terms, a.Settings, w.Offered)
+	rule := w.rule(a.Settings)
 	free := slices.DeleteFunc(w.able(a), func(p slots.Person) bool {
 		if w.Offered == OutsideHours {
 			return !slots.Clear(rule, p, w.Start)
@@ -128,7 +138,7 @@ func (r *Room) Seat(ctx context.Context, tx *db.Tx, w Wish, a Agenda, held int64
 	if len(w.able(a)) == 0 {
 		return staff.Row{}, w.nobody()
 	}
-	return staff.Row{}, r.taken(ctx, tx, w, RuleOf(w.Terms, a.Settings, w.Offered))
+	return staff.Row{}, r.taken(ctx, tx, w, w.rule(a.Settings))
 }
 
 // When operations are refused, see op.Fails.

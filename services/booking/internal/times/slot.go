@@ -129,7 +129,7 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, w Want, in Days) (Slots, err
 		}
 		searches.Add(ctx, outcome, 1)
 	})
-	for _, t := range slots.List(a.Business, RuleOf(w.Terms, a.Settings, w.Offered), w.able(a), first, last, tx.Now) {
+	for _, t := range slots.List(a.Business, w.rule(a.Settings), w.able(a), first, last, tx.Now) {
 		out.Items = append(out.Items, slot{t.Start, t.End, t.Staff})
 	}
 	return out, nil

@@ -17,6 +17,7 @@ import (
 // Want is an appointment for which a time is looked for: on which terms, with any of some people, and for whom its times are offered.
 type Want struct {
 	Terms   services.Terms
+	Length  int     // minutes that it takes, 0 for those of the terms; the grid of starts is that of the terms
 	Users   []int64 // any of them will do
 	Offered Audience
 	Linked  bool // it is online without a link: only people who have one will do, and who has it already
@@ -69,7 +70,7 @@ func NotTheirs() error {
 func (r *Room) ToMove(ctx context.Context, tx *db.Tx, a appointments.Record, named int64, to Audience) (Want, error) {
 	w := Want{Terms: a.Terms, Users: []int64{a.UserID}, Offered: to,
 		Linked: to != ToVisitors && a.Place.Reachable("") != nil, Moving: Moving{a.ID, a.UserID}}
-	w.Terms.DurationMin = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
+	w.Length = int(a.EndsAt.Sub(a.StartsAt) / time.Minute)
 	there := r.Identity.OnTeam(a.UserID)
 	if named == a.UserID {
 		if !there {

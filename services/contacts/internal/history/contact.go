@@ -22,14 +22,14 @@ func (r *Room) contactTimeline(ctx context.Context, tx *db.Tx, in timeline.Timel
 	}
 	if page.First {
 		var w db.Where
-		if err := tx.QueryRow(ctx, `select count(*) from activity a where `+w.Bind("a.contact_id = ?", in.ID)+in.OfType(&w), w.Args...).Scan(&page.Total); err != nil {
+		if err := tx.QueryRow(ctx, `select count(*) from activity a where `+w.Bind("a.contact_id = ?", in.ID)+in.Narrowed(&w), w.Args...).Scan(&page.Total); err != nil {
 			return db.List[timeline.Entry]{}, err
 		}
 	}
 	var w db.Where
 	half := func(which string, pinned bool) string {
 		return `(select ` + timeline.Columns + timeline.Pinned + ` from activity a left join contact c on c.id = a.contact_id where ` + w.Bind("a.contact_id = ? and ", in.ID) + which +
-			in.OfType(&w) + timeline.Behind(page, &w, pinned) + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
+			in.Narrowed(&w) + timeline.Behind(page, &w, pinned) + db.LimitTo(` order by a.created_at desc, a.id desc`, page.Limit) + `)`
 	}
 	rows, err := tx.Query(ctx, half("a.pinned", true)+` union all `+half("not a.pinned", false)+db.LimitTo(` order by pinned desc, created_at desc, id desc`, page.Limit), w.Args...)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestATimelineIsNarrowedDownByTypeAndAnOrganizationPinsItsOwnNotesOnly(t *te
 	admin.Put("/organizations/"+company+"/contacts/"+contact, nil).Is(204)
 	note := admin.Post("/contacts/"+contact+"/notes", object{"body": "hers"}).Is(201).Text("id")
 	admin.Patch("/contacts/"+contact+"/notes/"+note, object{"pinned": true}).Is(200)
-	contactstest.Appointment(s, proto.KindAppointmentBooked, 1, contact, "confirmed", s.Now().UTC().Truncate(time.Second))
+	visit := contactstest.Appointment(s, proto.KindAppointmentBooked, 1, contact, "confirmed", s.Now().UTC().Truncate(time.Second))
 	s.Settle()
 	s.Travel(time.Second)
 	admin.Post("/organizations/"+company+"/notes", object{"body": "its own"}).Is(201)
@@ -100,6 +100,9 @@ func TestATimelineIsNarrowedDownByTypeAndAnOrganizationPinsItsOwnNotesOnly(t *te
 	require.Equal(t, []any{"note"}, types(of, "type=note"))
 	require.Equal(t, []any{"created"}, types(of, "type=change"))
 	require.Equal(t, []any{"appointment"}, types(of, "type=booking"))
+	require.Equal(t, []any{"appointment"}, types(of, "appointment="+visit))
+	require.Empty(t, types(of, "appointment="+visit+"&type=note"))
+	require.Empty(t, types(of, "appointment="+contact))
 	require.Equal(t, []any{"note", "linked"}, types(of, "type=note&type=link"))
 	for _, none := range []string{"submission", "task", "consent", "mail"} {
 		require.Empty(t, types(of, "type="+none), none)

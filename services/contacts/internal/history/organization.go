@@ -24,11 +24,11 @@ func (r *Room) organizationTimeline(ctx context.Context, tx *db.Tx, in timeline.
 	// Parts that are each read in the order of an index: its pinned notes, other entries about the organization, and those about its people that
 	// do not name it.
 	about := func(w *db.Where) string {
-		return w.Bind(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID) + in.OfType(w)
+		return w.Bind(`a.organization_id = ? and (a.contact_id is null or c.id is not null and c.deleted_at is null)`, in.ID) + in.Narrowed(w)
 	}
 	ofPeople := func(w *db.Where) string {
 		return w.Bind(`a.contact_id in (select l.contact_id from contact_organization l where l.organization_id = ?)
-			and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID) + in.OfType(w)
+			and a.organization_id is distinct from ? and c.deleted_at is null`, in.ID, in.ID) + in.Narrowed(w)
 	}
 	if page.First {
 		var w db.Where

@@ -196,21 +196,25 @@ func Behind(page *db.Cursor, w *db.Where, pinned bool) string {
 
 // TimelineQuery asks for a page of a record's timeline.
 type TimelineQuery struct {
-	ID   uuid.UUID `json:"id"`
-	Type []string  `json:"type,omitempty" maxItems:"20" enum:"note,change,booking,submission,link,task,consent,mail" doc:"Only entries of these kinds, such as type=note&type=task."`
+	ID          uuid.UUID `json:"id"`
+	Type        []string  `json:"type,omitempty" maxItems:"20" enum:"note,change,booking,submission,link,task,consent,mail" doc:"Only entries of these kinds, such as type=note&type=task."`
+	Appointment uuid.UUID `json:"appointment,omitzero" doc:"Only entries about this appointment."`
 	db.Page
 }
 
-// OfType is the condition for the entries a that q asks for.
-func (q TimelineQuery) OfType(w *db.Where) string {
+// Narrowed is the condition for those entries a that q asks for.
+func (q TimelineQuery) Narrowed(w *db.Where) (condition string) {
+	if q.Appointment != uuid.Nil {
+		condition = w.Bind(" and a.ref = ?", q.Appointment)
+	}
 	if len(q.Type) == 0 {
-		return ""
+		return condition
 	}
 	var types []string
 	for _, name := range q.Type {
 		types = append(types, byType[name]...)
 	}
-	return w.Bind(" and a.type = any(?)", types)
+	return condition + w.Bind(" and a.type = any(?)", types)
 }
 
 // ContactRef names a contact.

@@ -2,11 +2,12 @@
 
 export const acceptInvitation = {"password":{"maxLength":1024},"token":{"maxLength":200}}
 export const addExternalCalendar = {"calendar":{"maxLength":2048},"name":{"maxLength":100},"password":{"maxLength":1024},"url":{"maxLength":2048},"username":{"maxLength":255}}
+export const addHolidays = {"year":{"min":2000,"max":2100}}
 export const addNote = {"body":{"maxLength":65535}}
 export const addOrganizationNote = {"body":{"maxLength":65535}}
 export const addStaffException = {"label":{"maxLength":190}}
 export const addTimeOff = {"label":{"maxLength":190},"user_id":{"min":1}}
-export const bookAppointment = {"location":{"maxLength":255},"meeting_url":{"maxLength":2048},"notes":{"maxLength":2000},"staff":{"min":1}}
+export const bookAppointment = {"duration_min":{"min":1,"max":1440},"location":{"maxLength":255},"meeting_url":{"maxLength":2048},"notes":{"maxLength":2000},"staff":{"min":1}}
 export const bookPublicly = {"hp_url":{"maxLength":2048},"location":{"maxLength":255},"page":{"maxLength":2048},"staff":{"min":1},"token":{"maxLength":200}}
 export const bulkContacts = {"owner_user_id":{"min":1}}
 export const bulkOrganizations = {"owner_user_id":{"min":1}}
@@ -48,7 +49,7 @@ export const openManagedAppointment = {"token":{"maxLength":200}}
 export const passkeySignIn = {"state":{"maxLength":4000}}
 export const requestMarketingConsent = {"reason":{"maxLength":255}}
 export const requestSupport = {"message":{"maxLength":5000},"reply_to":{"maxLength":190},"subject":{"maxLength":150}}
-export const rescheduleAppointment = {"staff":{"min":1}}
+export const rescheduleAppointment = {"duration_min":{"min":1,"max":1440},"staff":{"min":1}}
 export const rescheduleManagedAppointment = {"staff":{"min":1},"token":{"maxLength":200}}
 export const resetPassword = {"password":{"maxLength":1024},"token":{"maxLength":200}}
 export const sendDeactivationFeedback = {"text":{"maxLength":1000}}
