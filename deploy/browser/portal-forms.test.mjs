@@ -152,11 +152,11 @@ test("a part is dragged by mouse and by finger, and Escape puts it back", async 
   await v.page.mouse.move(...(await middle(3)))
   await v.page.mouse.down()
   await v.page.mouse.move(x, y - 5, { steps: 4 })
-  await v.page.locator(".element--after", { hasText: before[0] }).waitFor()
+  await v.page.locator(".drop-after", { hasText: before[0] }).waitFor()
   await check(v.page, "portal form part dragged")
   await v.page.keyboard.press("Escape")
   await v.page.mouse.up()
-  assert.equal(await v.page.locator(".element--dragged").count(), 0)
+  assert.equal(await v.page.locator(".dragged").count(), 0)
   assert.deepEqual(await names.allTextContents(), before, "Escape puts it back")
 
   await v.page.mouse.move(...(await middle(3)))

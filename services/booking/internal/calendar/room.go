@@ -30,7 +30,7 @@ func (r *Room) Shown(set *op.Set) {
 		Doc: "Get the working hours of each day per staff member, and the appointments that are not cancelled or declined.",
 		Use: "Use it to see who works when and what is booked; without from and to it is this week. For times that can be booked use get-available-slots."}, r.calendar)
 	op.Add(set, op.Op{ID: "get-calendar-days", Route: "GET /calendar/days", Perm: auth.ViewContacts, App: r.Service,
-		Doc: "Count the appointments of each day of a period that are not cancelled or declined, with the first of each day.",
+		Doc: "List the days of a period that have appointments, with how many there are and the first of each day.",
 		Use: "Use it for an overview of weeks; days without appointments are left out. For all appointments of some days use get-calendar."}, r.days)
 }
 

@@ -50,7 +50,7 @@ func (r *Room) Services(set *op.Set) {
 		Use:   "Give staff the user ids of those who do it, else nobody can be booked. Answers with the service.",
 		Fails: op.Fails{"svc_not_found": "There is no such form."}}, r.createService)
 	op.Add(set, op.Op{ID: "order-services", Route: "PUT /services/order", Perm: auth.ManageCRM, App: r.Service, Record: "service",
-		Doc:   "Put services into an order: those that are named come first, the others keep theirs behind them.",
+		Doc:   "Change the order of services: those that are named come first, the others keep theirs behind them.",
 		Use:   "Visitors and team see services in this order. It sets sort_order of all services. Answers with those that are not archived.",
 		Fails: op.Fails{"svc_not_found": "One of the services does not exist."}}, orderServices)
 	op.Add(set, op.Op{ID: "get-service", Route: "GET /services/{id}", Perm: auth.ViewContacts, App: r.Service, Doc: "Get one bookable service, archived or not.",

@@ -99,6 +99,41 @@ func (b Block) shows() (one shows, err error) {
 	return one, err
 }
 
+// previewedBlock is a block as it would stand on a page.
+type previewedBlock struct {
+	Text    string     `json:"text" doc:"The text of a paragraph; empty for a widget."`
+	App     string     `json:"app" doc:"forms or booking for a widget that visitors would see; empty for a paragraph, and for a widget whose shortcode names what cannot be."`
+	Form    *int64     `json:"form" doc:"The id of the form; null for others."`
+	Service *uuid.UUID `json:"service" format:"uuid" doc:"The only service of a booking; null for all."`
+	Staff   *int64     `json:"staff" doc:"The only person of a booking; null for everybody."`
+}
+
+// preview cuts content as a page of it would be.
+func (r *Room) preview(_ context.Context, _ *db.Tx, in struct {
+	Content string `json:"content" required:"true" maxLength:"200000" doc:"Plain text with an empty line between paragraphs, and shortcodes."`
+}) (db.List[previewedBlock], error) {
+	blocks := blocksOf(in.Content)
+	out := make([]previewedBlock, len(blocks))
+	for i, b := range blocks {
+		out[i].Text = b.Text
+		if b.Text != "" {
+			continue
+		}
+		shown, err := b.shows()
+		if err != nil {
+			continue
+		}
+		out[i].App, out[i].Service = shown.App, shown.Service
+		if shown.Form != 0 {
+			out[i].Form = &shown.Form
+		}
+		if shown.Staff != 0 {
+			out[i].Staff = &shown.Staff
+		}
+	}
+	return db.All(out), nil
+}
+
 // tellShows publishes pages again that an older version of this service has published: without what they show.
 func (r *Room) tellShows(ctx context.Context) error {
 	for {

@@ -49,6 +49,18 @@ func TestAPageSaysWhatItShowsAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestAPreviewHasTheBlocksOfThePage(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartRooms(t, "settings", func(k *app.Kit, set *op.Set) []app.Room {
+		r := New(k)
+		r.Operations(set)
+		return []app.Room{{Name: "document", Parts: document.New(k).Parts()}, {Name: "page", Parts: r.Parts()}}
+	})
+	answer := s.As("staff").Post("/pages/preview", map[string]any{"content": "Hello\n\n[svc-form id=3]\n[svc-booking staff=4] Bye [svc-booking service=x]"}).Is(200)
+	require.Equal(t, []any{"Hello", "", "", "Bye", ""}, []any{answer.Text("items.0.text"), answer.Text("items.1.text"), answer.Text("items.2.text"), answer.Text("items.3.text"), answer.Text("items.4.text")})
+	require.Equal(t, []any{"forms", 3.0, "booking", 4.0, ""}, []any{answer.Text("items.1.app"), answer.Field("items.1.form"), answer.Text("items.2.app"), answer.Field("items.2.staff"), answer.Text("items.4.app")})
+}
+
 func TestWhatAPageShowsIsPublishedWithItAlsoOfPagesFromBefore(t *testing.T) {
 	t.Parallel()
 	var room *Room

@@ -20,6 +20,7 @@ func TestSettingsKeepWhatTheyAreTold(t *testing.T) {
 	c := admin(t, s)
 	t.Run("the portal path is free or refused", func(t *testing.T) {
 		c.Post("/pages", map[string]any{"title": "About us"}).Is(201)
+		c.Post("/pages/preview", map[string]any{"content": "Hello\n\n[svc-form id=\"3\"]"}).Is(200)
 		status := func(path string) any { return c.Get("/settings/portal/path?path=" + path).Is(200).Field("status") }
 		require.Nil(t, status("crew"))
 		for _, path := range []string{"v1", "mcp", "f", "manage", "marketing", "account", "admin", "oauth", "docs", "book"} {

@@ -5,7 +5,7 @@ import { kept, on } from "@/kit/start"
 import { t, type Key } from "@/kit/text"
 
 const calendar: [string[], Key][] = [
-  [["d", "w", "l"], "keys.views"],
+  [["d", "w", "m", "l"], "keys.views"],
   [["t"], "keys.today"],
   [["←", "→"], "keys.step"],
   [["n"], "keys.new"],

@@ -1,7 +1,7 @@
 import "./booking.css"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, RotateCcw, UserRoundX, X } from "lucide-react"
+import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, RotateCcw, ShieldAlert, UserRoundX, X } from "lucide-react"
 import { useEffect, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
@@ -9,13 +9,13 @@ import { cancelAppointment, changeAppointmentPlace, updateAppointmentNote } from
 import { confirmRequest } from "@/kit/answer"
 import { Button, ButtonLink } from "@/kit/button"
 import { dayLongText, dayOf, dayText, durationText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
-import { Dialog } from "@/kit/dialog"
+import { confirm, Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { useKeys } from "@/kit/keys"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/head"
 import { appointmentsOf } from "@/kit/records"
-import { can, start } from "@/kit/start"
+import { can, on, start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
@@ -70,6 +70,7 @@ function One({ a }: { a: Record }) {
             <div className="panel-body"><Note a={a} /></div>
           </Panel>
           <Others a={a} />
+          <History a={a} />
         </div>
       </div>
     </>
@@ -91,6 +92,34 @@ function Others({ a }: { a: Record }) {
           </li>
         ))}
       </ul>
+    </Panel>
+  )
+}
+
+/** What became of the appointment, from the client's timeline, the newest first. Who does not see the client has no such panel. */
+function History({ a }: { a: Record }) {
+  const query = useQuery({
+    queryKey: ["contacts", "timeline", a.contact.id, "appointment", a.id, a.updated_at],
+    queryFn: ({ signal }) => take(api.GET("/contacts/{id}/activities", { params: { path: { id: a.contact.id }, query: { appointment: a.id, per_page: 50 } }, signal })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const entries = query.data?.items ?? []
+  if (entries.length === 0) return null
+  return (
+    <Panel title={t("booking.history")}>
+      <ol className="panel-body">
+        {entries.map((e) => {
+          const { event, appointment: then } = e.data as { event?: string; appointment?: { starts_at?: string; ends_at?: string; staff?: { name?: string } } }
+          const when = then?.starts_at && then.ends_at ? `${dayText(then.starts_at)}, ${timeRange(then.starts_at, then.ends_at)}` : ""
+          return (
+            <li key={e.id} className="slot-row">
+              <span className="cell-main"><b className="cell-text">{tOr(`booking.event.${event}`, e.subject)}</b><small className="cell-text">{[when, then?.staff?.name].filter(Boolean).join(" · ")}</small></span>
+              <span className="history-by soft"><time dateTime={e.created_at}>{momentText(e.created_at)}</time><span>{e.actor_label}</span></span>
+            </li>
+          )
+        })}
+      </ol>
     </Panel>
   )
 }
@@ -158,9 +187,10 @@ function PlaceDialog({ a, onClose }: { a: Record; onClose: () => void }) {
   )
 }
 
-type Step = "confirm" | "complete" | "no-show" | "reopen"
+type Step = "confirm" | "complete" | "no-show" | "reopen" | "spam"
 
-function Actions({ a }: { a: Record }) {
+/** What can be done with an appointment: at its head, or small in a quick look. */
+export function Actions({ a, small }: { a: Record; small?: boolean }) {
   const queries = useQueryClient()
   const [open, setOpen] = useState<"move" | "cancel" | "decline">()
   const [busy, setBusy] = useState<Step>()
@@ -178,7 +208,7 @@ function Actions({ a }: { a: Record }) {
     try {
       const params = { params: { path: { id: a.id } } }
       const after = await (step === "confirm" ? confirmRequest(a.id)
-        : take(step === "reopen" ? api.POST("/appointments/{id}/reopen", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params)))
+        : take(step === "spam" ? api.POST("/appointments/{id}/spam", params) : step === "reopen" ? api.POST("/appointments/{id}/reopen", params) : step === "complete" ? api.POST("/appointments/{id}/complete", params) : api.POST("/appointments/{id}/no-show", params)))
       if (!after) return
       appointmentsChanged(queries, after)
       toast(t(`booking.done.${step}`, { name: a.contact.name }), { undo: step === "complete" || step === "no-show" ? () => void run("reopen") : undefined })
@@ -189,17 +219,26 @@ function Actions({ a }: { a: Record }) {
       setBusy(undefined)
     }
   }
-  useKeys(may.open ? { m: () => setOpen("move") } : {})
+  const spam = async () => {
+    const answers = a.submission && on("forms") && can("svc_manage_forms") ? a.submission.id : undefined
+    const text = <><p>{t("booking.spam_text")}</p>{answers && <p>{t("booking.spam_answers")}</p>}</>
+    if (!(await confirm({ title: t("booking.spam_title", { name: a.contact.name }), text, action: t("booking.spam_do", { name: a.contact.name }), bad: true }))) return
+    await run("spam")
+    // The answers have a list of their own; without a right to it they stay where they are.
+    if (answers) await api.POST("/submissions/{id}/spam", { params: { path: { id: answers } } }).then(() => queries.invalidateQueries({ queryKey: ["submissions"] }), toastFault)
+  }
+  useKeys(may.open && !small ? { m: () => setOpen("move") } : {})
   return (
     <>
-      {may.answer && <Button icon={<X aria-hidden />} onClick={() => setOpen("decline")}>{t("booking.decline")}</Button>}
-      {may.open && !may.answer && <Button icon={<X aria-hidden />} onClick={() => setOpen("cancel")}>{t("booking.cancel")}</Button>}
-      {may.open && <Button icon={<CalendarClock aria-hidden />} onClick={() => setOpen("move")}>{t("booking.move")}</Button>}
-      {may.finish && <Button icon={<UserRoundX aria-hidden />} busy={busy === "no-show"} onClick={() => void run("no-show")}>{t("booking.no_show")}</Button>}
-      {may.finish && <Button kind="main" icon={<CheckCheck aria-hidden />} busy={busy === "complete"} onClick={() => void run("complete")}>{t("booking.complete")}</Button>}
-      {may.answer && <Button kind="main" icon={<Check aria-hidden />} busy={busy === "confirm"} onClick={() => void run("confirm")}>{t("booking.confirm")}</Button>}
-      {may.reopen && <Button icon={<RotateCcw aria-hidden />} busy={busy === "reopen"} onClick={() => void run("reopen")}>{t("booking.reopen", { status: tOr(`booking.status.${a.status}`, a.status) })}</Button>}
-      {may.again && <ButtonLink to="/appointments/new" search={{ contact: a.contact.id, service: a.service.id }} icon={<CalendarPlus aria-hidden />}>{t("booking.book_again")}</ButtonLink>}
+      {may.open && a.source === "booking" && <Button kind="quiet" small={small} icon={<ShieldAlert aria-hidden />} busy={busy === "spam"} onClick={() => void spam()}>{t("booking.spam")}</Button>}
+      {may.answer && <Button small={small} icon={<X aria-hidden />} onClick={() => setOpen("decline")}>{t("booking.decline")}</Button>}
+      {may.open && !may.answer && <Button small={small} icon={<X aria-hidden />} onClick={() => setOpen("cancel")}>{t("booking.cancel")}</Button>}
+      {may.open && <Button small={small} icon={<CalendarClock aria-hidden />} onClick={() => setOpen("move")}>{t("booking.move")}</Button>}
+      {may.finish && <Button small={small} icon={<UserRoundX aria-hidden />} busy={busy === "no-show"} onClick={() => void run("no-show")}>{t("booking.no_show")}</Button>}
+      {may.finish && <Button kind="main" small={small} icon={<CheckCheck aria-hidden />} busy={busy === "complete"} onClick={() => void run("complete")}>{t("booking.complete")}</Button>}
+      {may.answer && <Button kind="main" small={small} icon={<Check aria-hidden />} busy={busy === "confirm"} onClick={() => void run("confirm")}>{t("booking.confirm")}</Button>}
+      {may.reopen && <Button small={small} icon={<RotateCcw aria-hidden />} busy={busy === "reopen"} onClick={() => void run("reopen")}>{t("booking.reopen", { status: tOr(`booking.status.${a.status}`, a.status) })}</Button>}
+      {may.again && <ButtonLink small={small} to="/appointments/new" search={{ contact: a.contact.id, service: a.service.id }} icon={<CalendarPlus aria-hidden />}>{t("booking.book_again")}</ButtonLink>}
       {open === "move" && <MoveDialog a={a} onClose={() => setOpen(undefined)} />}
       {(open === "cancel" || open === "decline") && <EndDialog a={a} how={open} onClose={() => setOpen(undefined)} />}
     </>

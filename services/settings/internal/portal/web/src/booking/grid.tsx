@@ -23,7 +23,7 @@ export type Block = {
   movable?: boolean
 }
 
-export default function Grid({ view, date, people, blocks, from, to, scroll, onOpen, onMove, onFree }: {
+export default function Grid({ view, date, people, blocks, from, to, scroll, onOpen, onMove, onLength, onMark, onFree }: {
   view: "day" | "week"
   date: string
   people: { id: number; name: string }[]
@@ -33,14 +33,18 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
   to: string
   /** The time to which the grid scrolls first. */
   scroll: string
-  onOpen: (id: string) => void
+  onOpen: (id: string, at: HTMLElement) => void
   onMove?: (id: string, wall: string, staff: number) => void
+  /** An appointment was drawn to another length. */
+  onLength?: (id: string, minutes: number) => void
+  /** A stretch of time was marked. */
+  onMark?: (wall: string, until: string, staff: number | undefined) => void
   onFree?: (wall: string, staff: number | undefined) => void
 }) {
   const host = useRef<HTMLDivElement>(null)
   const calendar = useRef<Calendar>(undefined)
-  const now = useRef({ onOpen, onMove, onFree, blocks })
-  now.current = { onOpen, onMove, onFree, blocks }
+  const now = useRef({ onOpen, onMove, onLength, onMark, onFree, blocks })
+  now.current = { onOpen, onMove, onLength, onMark, onFree, blocks }
   const options = (): Calendar.Options => ({
     view: view === "day" ? "resourceTimeGridDay" : "timeGridWeek",
     date,
@@ -50,7 +54,7 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
     columnWidth: view === "day" ? "minmax(132px, 1fr)" : "minmax(92px, 1fr)",
     events: blocks.map((b) => ({
       id: b.id, start: b.start, end: b.end, resourceIds: [String(b.staff)], display: b.background ? "background" as const : "auto" as const,
-      classNames: b.look.split(" "), title: b.label, editable: false, startEditable: b.movable === true, durationEditable: false,
+      classNames: b.look.split(" "), title: b.label, editable: false, startEditable: b.movable === true, durationEditable: b.movable === true,
     })),
   })
   useEffect(() => {
@@ -73,12 +77,25 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
       dayHeaderFormat: { weekday: "short", day: "numeric" },
       slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
       eventContent: ({ event }) => content(now.current.blocks.find((b) => b.id === event.id)),
-      eventClick: ({ event }) => now.current.onOpen(String(event.id)),
+      eventClick: ({ event, el: at }) => now.current.onOpen(String(event.id), at),
       eventDrop: ({ event, delta, newResource, revert }) => {
         revert()
         const b = now.current.blocks.find((x) => x.id === event.id)
         // The grid's own dates are those of the browser's zone; the wall moves by as much as the event did.
         if (b) now.current.onMove?.(b.id, wallPlus(b.start, delta.days * 86_400 + delta.seconds), newResource ? Number(newResource.id) : b.staff)
+      },
+      eventResize: ({ event, endDelta, revert }) => {
+        revert()
+        const b = now.current.blocks.find((x) => x.id === event.id)
+        if (b) now.current.onLength?.(b.id, Math.round((Date.parse(b.end) - Date.parse(b.start)) / 60_000) + endDelta.days * 1440 + Math.round(endDelta.seconds / 60))
+      },
+      selectable: onMark !== undefined,
+      // A press without a move is onFree's.
+      selectMinDistance: 8,
+      selectLongPressDelay: 350,
+      select: ({ startStr, endStr, resource }) => {
+        made.unselect()
+        now.current.onMark?.(startStr.slice(0, 16), endStr.slice(0, 16), resource ? Number(resource.id) : undefined)
       },
       dateClick: ({ dateStr, resource }) => now.current.onFree?.(dateStr.slice(0, 19), resource ? Number(resource.id) : undefined),
     })

@@ -55,6 +55,9 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
   const [service, setService] = useState<Service | undefined>(() => services.find((s) => s.id === search.service))
   const [staff, setStaff] = useState<number | null>(search.staff ? Number(search.staff) : null)
   const [chosen, setChosen] = useState<Chosen>()
+  // Minutes that were marked in the calendar. They count only where somebody says so.
+  const marked = search.at && search.until ? Math.round((Date.parse(momentOf(search.until)) - Date.parse(momentOf(search.at))) / 60_000) : 0
+  const [drawn, setDrawn] = useState(false)
   const [note, setNote] = useState("")
   const [status, setStatus] = useState<"confirmed" | "pending">("confirmed")
   const [address, setAddress] = useState("")
@@ -66,6 +69,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
   const [keys] = useState(() => new Keys())
   const [choose] = useState(latest)
   const people = team.filter((m) => service?.staff.includes(m.user_id))
+  const asMarked = drawn && marked > 0
   const who = people.some((m) => m.user_id === staff) ? staff : null
   const needsAddress = service?.location_type === "client"
   const needsLink = service?.location_type === "online" && chosen !== undefined && !people.filter((m) => chosen.staff === null || m.user_id === chosen.staff).every((m) => m.meeting_url)
@@ -103,7 +107,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
   const send = async (c = chosen) => {
     if (!client || !service || !c || busy) return
     const body = {
-      contact: client.id, service: service.id, starts_at: c.starts_at, staff: c.staff, outside_hours: c.outside, status, notes: note.trim(),
+      contact: client.id, service: service.id, starts_at: c.starts_at, staff: c.staff, outside_hours: c.outside, status, notes: note.trim(), ...(asMarked && { duration_min: marked }),
       ...(needsAddress && { location_type: "client" as const, location: address.trim() }), ...(needsLink && address.trim() && { location_type: "online" as const, meeting_url: address.trim() }),
     }
     const words = JSON.stringify(body)
@@ -127,7 +131,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
   }
   const taken = fault?.code === "svc_slot_taken"
   const nearest = taken ? ((fault.data.alternatives as Slot[] | undefined) ?? []) : []
-  const end = chosen && service && new Date(Date.parse(chosen.starts_at) + service.duration_min * 60_000).toISOString()
+  const end = chosen && service && new Date(Date.parse(chosen.starts_at) + (asMarked ? marked : service.duration_min) * 60_000).toISOString()
   const placeProblem = fault?.details.location ?? fault?.details.meeting_url
   return (
     <div className="content booking">
@@ -163,6 +167,12 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
             {service && <div className="fact"><dt>{t("booking.staff")}</dt><dd>{people.find((m) => m.user_id === (chosen?.staff ?? who))?.name ?? t("booking.whoever")}</dd></div>}
             {service && <div className="fact"><dt>{t("booking.place")}</dt><dd><Place kind={service.location_type} />{service.location_details && !needsAddress && <div className="soft">{service.location_details}</div>}</dd></div>}
           </dl>
+          {service && marked > 0 && marked <= 1440 && marked !== service.duration_min && (
+            <fieldset className="field">
+              <legend className="label">{t("booking.length_which")}</legend>
+              {[false, true].map((own) => <label key={String(own)} className="check"><input type="radio" name="length" checked={drawn === own} onChange={() => setDrawn(own)} /><span>{t(own ? "booking.length_marked" : "booking.length_service", { time: durationText(own ? marked : service.duration_min) })}</span></label>)}
+            </fieldset>
+          )}
           {(needsAddress || needsLink) && (
             <label className="field">
               <span className="label">{t(needsAddress ? "booking.client_address" : "booking.meeting_url")}</span>

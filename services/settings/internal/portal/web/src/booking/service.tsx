@@ -15,6 +15,7 @@ import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
 import { placeKinds, serviceKey, serviceQuery, settingsQuery, type PlaceKind, type Service as Record } from "./data"
+import { Embed } from "./embed"
 import { staffQuery } from "@/team/data"
 import { durationText } from "@/kit/dates"
 
@@ -114,6 +115,7 @@ function Edit({ s }: { s?: Record }) {
           </fieldset>
           {!fixed && <SaveBar draft={draft} busy={form.busy} save={s ? t("save") : t("booking.service_make")} />}
         </Form>
+        {s && !s.archived && <div className="service-form service-embed"><Embed s={s} /></div>}
       </div>
     </>
   )

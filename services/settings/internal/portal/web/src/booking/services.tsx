@@ -1,9 +1,9 @@
 import "./booking.css"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { useRef } from "react"
-import { BriefcaseBusiness, Plus } from "lucide-react"
-import { ButtonLink } from "@/kit/button"
+import { lazy, Suspense, useRef, useState } from "react"
+import { ArrowDownUp, BriefcaseBusiness, Plus } from "lucide-react"
+import { Button, ButtonLink } from "@/kit/button"
 import { Total, useWalk } from "@/kit/list"
 import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
@@ -15,6 +15,7 @@ import { servicesQuery } from "@/kit/records"
 import { staffQuery } from "@/team/data"
 import { durationText } from "@/kit/dates"
 
+const Order = lazy(() => import("./order"))
 const route = getRouteApi("/services")
 
 export function Services() {
@@ -22,17 +23,21 @@ export function Services() {
   const navigate = route.useNavigate()
   const archived = search.archived === "true"
   const query = useQuery(servicesQuery(archived))
+  const [ordering, setOrdering] = useState(false)
+  const active = query.data?.filter((s) => !s.archived) ?? []
+  const many = can("svc_manage_crm") && active.length > 1
   const body = useRef<HTMLUListElement>(null)
   useWalk(body)
   const add = can("svc_manage_crm") && <ButtonLink kind="main" to="/services/$id" params={{ id: "new" }} icon={<Plus aria-hidden />}>{t("booking.service_new")}</ButtonLink>
   return (
     <>
-      <Head title={t("nav.services")} count={<Total n={query.data?.length} />}>{add}</Head>
+      <Head title={t("nav.services")} count={<Total n={query.data?.length} />}>{many && <Button icon={<ArrowDownUp aria-hidden />} aria-pressed={ordering} onClick={() => setOrdering(!ordering)}>{t(ordering ? "booking.order_done" : "booking.order")}</Button>}{!ordering && add}</Head>
       <div className="tools">
         <label className="check"><input type="checkbox" checked={archived} onChange={(e) => void navigate({ search: e.target.checked ? { archived: "true" } : {}, replace: true })} /><span>{t("booking.with_archived")}</span></label>
       </div>
       {query.isPending ? <Skeleton lines={8} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} />
         : query.data.length === 0 ? <Blank icon={BriefcaseBusiness} title={t("booking.no_services")} text={t("booking.no_services_text")}>{add}</Blank>
+        : ordering && many ? <Suspense fallback={<Skeleton lines={8} />}><Order services={active} /></Suspense>
         : <ul ref={body} className="content cards">{query.data.map((s) => <Card key={s.id} s={s} />)}</ul>}
     </>
   )

@@ -1,7 +1,7 @@
 import "./contacts.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
-import { ArrowLeft, CalendarPlus, Eraser, GitMerge, RotateCcw, Trash2 } from "lucide-react"
+import { ArrowLeft, CalendarPlus, Eraser, GitMerge, Printer, RotateCcw, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { updateContact } from "@/api/limits"
@@ -141,6 +141,7 @@ function Commands({ c }: { c: Record }) {
       {c.deleted_at && can("svc_delete_contacts") && <Button busy={busy} icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>}
       {on("booking") && can("svc_manage_bookings") && c.deleted_at === null && <ButtonLink to="/appointments/new" search={{ contact: c.id }} kind="main" icon={<CalendarPlus aria-hidden />}>{t("contacts.book")}</ButtonLink>}
       <Actions actions={[
+        { id: "print", label: t("contacts.print"), icon: Printer, run: () => print() },
         ...(live ? [{ id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) }, { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() }] : []),
         ...(can("svc_manage_crm") && c.email ? [{ id: "erase", label: t("contacts.erase"), icon: Eraser, bad: true, run: () => void erase() }] : []),
       ]} />

@@ -2,7 +2,7 @@
 import { AlignLeft, ArrowDown, ArrowUp, ChevronDown, GripVertical, Heading, MessageSquareText, ShieldCheck, Trash2, type LucideIcon } from "lucide-react"
 import { CheckField, Field, SelectField, TextArea, TextField, useProblem } from "@/kit/form"
 import { t } from "@/kit/text"
-import { drag } from "./drag"
+import { drag } from "@/kit/drag"
 import { company, humane, isFree, nameOf, own, people, targetText, type CustomField, type Element, type Kind } from "./data"
 
 export const kinds: Record<Kind, LucideIcon> = { field: MessageSquareText, heading: Heading, paragraph: AlignLeft, consent: ShieldCheck }

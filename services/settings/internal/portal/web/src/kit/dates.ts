@@ -62,3 +62,13 @@ export function agoText(moment: string): string {
 
 /** Whether the reader's clock differs from the business's: then times say which clock they follow. */
 export const elsewhere = once(() => Intl.DateTimeFormat().resolvedOptions().timeZone !== zone)
+
+const month = inUTC({ month: "long", year: "numeric" })
+
+/** The month of a day in words: "November 2026". */
+export const monthWords = (day: string): string => month().format(midnight(day))
+
+const weekdays = { long: inUTC({ weekday: "long" }), short: inUTC({ weekday: "short" }), narrow: inUTC({ weekday: "narrow" }) }
+
+/** The day of a day's week in words: "Tuesday". */
+export const weekdayWords = (day: string, length: keyof typeof weekdays): string => weekdays[length]().format(midnight(day))

@@ -1,4 +1,5 @@
-// Drags a part of a form by mouse or finger. The buttons and Alt with an arrow key do the same.
+// Drags an item of a list by mouse or finger. Buttons, or Alt with an arrow key, do the same.
+import "./css/drag.css"
 
 /** Pixels at the top and the bottom of the window in which the page scrolls along. */
 const edge = 64
@@ -27,8 +28,8 @@ export function drag(event: React.PointerEvent<HTMLElement>, place: (to: number)
       return top + height / 2 < y
     }).length
     others.forEach((o, i) => {
-      o.classList.toggle("element--after", to !== from && i === to - 1)
-      o.classList.toggle("element--before", to !== from && to === 0 && i === 0)
+      o.classList.toggle("drop-after", to !== from && i === to - 1)
+      o.classList.toggle("drop-before", to !== from && to === 0 && i === 0)
     })
   }
   const draw = () => {
@@ -49,14 +50,14 @@ export function drag(event: React.PointerEvent<HTMLElement>, place: (to: number)
     }
     controller.abort()
     cancelAnimationFrame(frame)
-    card.classList.remove("element--dragged")
+    card.classList.remove("dragged")
     card.style.translate = ""
-    others.forEach((o) => o.classList.remove("element--after", "element--before"))
+    others.forEach((o) => o.classList.remove("drop-after", "drop-before"))
     if (e.type === "pointerup" && to !== from) place(to)
   }
   const controller = new AbortController()
   const { signal } = controller
-  card.classList.add("element--dragged")
+  card.classList.add("dragged")
   grip.setPointerCapture(event.pointerId)
   grip.addEventListener("pointermove", move, { signal })
   for (const type of ["pointerup", "pointercancel", "lostpointercapture"]) grip.addEventListener(type, end, { signal })

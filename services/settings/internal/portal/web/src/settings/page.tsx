@@ -15,6 +15,7 @@ import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { useDraft } from "@/kit/use-draft"
+import { InsertWidget, PagePreview } from "./page-preview"
 import { PageStatus } from "./pages"
 
 type Record = Schema<"Page">
@@ -53,6 +54,14 @@ function Edit({ p }: { p: Record }) {
       toastFault(e)
     }
   }
+  const insert = (shortcode: string) => {
+    const field = document.querySelector<HTMLTextAreaElement>("textarea[name=content]")
+    const text = draft.mine.content
+    const at = field?.selectionStart ?? text.length
+    const [before, behind] = [text.slice(0, at).trimEnd(), text.slice(at).trimStart()]
+    draft.set("content", [before, shortcode, behind].filter(Boolean).join("\n\n"))
+    field?.focus()
+  }
   const shown = p.status === "publish"
   return (
     <>
@@ -69,11 +78,13 @@ function Edit({ p }: { p: Record }) {
                 <TextField name="title" label={t("settings.page_title")} required wide />
                 <TextField name="slug" label={t("settings.page_slug")} help={t("settings.page_slug_help")} required autoCapitalize="none" spellCheck={false} wide />
                 <TextArea name="content" label={t("settings.page_content")} help={t("settings.page_content_help")} rows={16} />
+                {!fixed && <InsertWidget insert={insert} />}
               </div>
             </Panel>
           </fieldset>
           {!fixed && <SaveBar draft={draft} busy={form.busy} />}
         </Form>
+        <div className="settings-form page-shown"><PagePreview title={draft.mine.title} content={draft.mine.content} /></div>
       </div>
     </>
   )

@@ -1,8 +1,8 @@
 import "./team.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { CalendarOff, Copy, Plus, Store, Trash2, TriangleAlert, Users } from "lucide-react"
-import { useState } from "react"
+import { CalendarDays, CalendarOff, Copy, List as ListIcon, PartyPopper, Plus, Store, Trash2, TriangleAlert, Users } from "lucide-react"
+import { lazy, Suspense, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { numberOf } from "@/api/version"
@@ -15,7 +15,7 @@ import { Form, SaveBar, SelectField, text, TextField, useForm } from "@/kit/form
 import { Panel } from "@/kit/panel"
 import { saying } from "@/kit/problem"
 import { Head, initials } from "@/kit/head"
-import { can, me } from "@/kit/start"
+import { can, kept, me } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
@@ -25,6 +25,8 @@ import { CalendarFeed } from "./feed"
 import { useMemberDraft } from "./member"
 import { closuresQuery, mayChange, mayLink, staffQuery, timeOffQuery, timesChanged, type Exception, type Member } from "./data"
 
+const Holidays = lazy(() => import("./holidays"))
+const OffCalendar = lazy(() => import("./off-calendar"))
 const route = getRouteApi("/hours")
 const dayNames = Array.from({ length: 7 }, (_, i) => new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" }).format(new Date(Date.UTC(2024, 0, 1 + i))))
 
@@ -67,6 +69,9 @@ export function Hours() {
   )
 }
 
+/** Midnight at the end of a block is the end of the day, which no field for a time can show. */
+const endOf = (typed: string) => (typed === "00:00" ? "24:00" : typed)
+
 type Blocks = [string, string][]
 type WeekOf = Record<number, Blocks>
 const total = (week: WeekOf) => Object.values(week).flat().reduce((sum, [a, b]) => sum + Math.max(0, minutesOf(b) - minutesOf(a)), 0)
@@ -93,7 +98,7 @@ export function Week({ m }: { m: Member }) {
   const add = (day: number) => {
     const last = week[day]!.at(-1)
     const from = last ? Math.min(minutesOf(last[1]) + 60, 23 * 60) : 9 * 60
-    set(day, [...week[day]!, [clockOf(from), clockOf(Math.min(from + (last ? 240 : 480), 1439))]])
+    set(day, [...week[day]!, [clockOf(from), clockOf(Math.min(from + (last ? 240 : 480), 1440))]])
   }
   const wrong = (day: number, i: number) => {
     const [a, b] = week[day]![i]!
@@ -127,7 +132,8 @@ export function Week({ m }: { m: Member }) {
                       <>
                         <input className="input" type="time" aria-label={t("team.from_of", { day: name, n: String(j + 1) })} value={a} aria-invalid={wrong(day, j) ? true : undefined} onChange={(e) => set(day, blocks.map((x, k) => (k === j ? [e.target.value, x[1]] : x)))} />
                         <span aria-hidden>–</span>
-                        {b === "24:00" ? <span className="num">24:00</span> : <input className="input" type="time" aria-label={t("team.to_of", { day: name, n: String(j + 1) })} value={b} aria-invalid={wrong(day, j) ? true : undefined} onChange={(e) => set(day, blocks.map((x, k) => (k === j ? [x[0], e.target.value] : x)))} />}
+                        <input className="input" type="time" aria-label={t("team.to_of", { day: name, n: String(j + 1) })} value={b === "24:00" ? "00:00" : b} aria-invalid={wrong(day, j) ? true : undefined} onChange={(e) => set(day, blocks.map((x, k) => (k === j ? [x[0], endOf(e.target.value)] : x)))} />
+                        {b === "24:00" && <span className="soft small">{t("team.midnight")}</span>}
                         <button className="icon-button" aria-label={t("team.remove_block", { day: name, time: `${a} – ${b}` })} onClick={() => set(day, blocks.filter((_, k) => k !== j))}><Trash2 aria-hidden /></button>
                         {wrong(day, j) && <span className="problem" role="alert">{wrong(day, j)}</span>}
                       </>
@@ -185,7 +191,9 @@ export function Online({ m }: { m: Member }) {
 export function TimeOff({ user, name }: { user: number | null; name: string }) {
   const queries = useQueryClient()
   const query = useQuery(user === null ? closuresQuery : (timeOffQuery(user) as unknown as typeof closuresQuery))
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useState<string>()
+  const [year, setYear] = useState(kept.get("time-off") === "year")
+  const [holidays, setHolidays] = useState(false)
   const [past, setPast] = useState(false)
   const may = user === null ? can("svc_manage_crm") && can("svc_manage_bookings") : mayChange(user)
   const all = query.data ?? []
@@ -206,8 +214,12 @@ export function TimeOff({ user, name }: { user: number | null; name: string }) {
     }
   }
   return (
-    <Panel title={t(user === null ? "team.closures" : "team.times_off")} beside={may && <Button small icon={<CalendarOff aria-hidden />} onClick={() => setAdding(true)}>{t(user === null ? "team.add_closure" : "team.add_off")}</Button>}>
-      {query.isPending ? <Skeleton lines={3} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : shown.length === 0 ? <p className="panel-body soft">{t(user === null ? "team.no_closures" : "team.no_off")}</p> : (
+    <Panel title={t(user === null ? "team.closures" : "team.times_off")} beside={<span className="row">
+      <Button small kind="quiet" icon={year ? <ListIcon aria-hidden /> : <CalendarDays aria-hidden />} onClick={() => (setYear(!year), kept.set("time-off", year ? "" : "year"))}>{t(year ? "team.as_list" : "team.as_year")}</Button>
+      {may && user === null && <Button small icon={<PartyPopper aria-hidden />} onClick={() => setHolidays(true)}>{t("team.holidays")}</Button>}
+      {may && <Button small icon={<CalendarOff aria-hidden />} onClick={() => setAdding(today())}>{t(user === null ? "team.add_closure" : "team.add_off")}</Button>}
+    </span>}>
+      {query.isPending ? <Skeleton lines={3} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : year ? <Suspense fallback={<Skeleton lines={8} />}><OffCalendar all={all} wordsOf={wordsOf} onDay={may ? setAdding : undefined} /></Suspense> : shown.length === 0 ? <p className="panel-body soft">{t(user === null ? "team.no_closures" : "team.no_off")}</p> : (
         <ul className="off-list">
           {shown.map((e) => (
             <li key={e.id} className={e.date_to < today() ? "off-row off-row--past" : "off-row"}>
@@ -223,24 +235,25 @@ export function TimeOff({ user, name }: { user: number | null; name: string }) {
           ))}
         </ul>
       )}
-      {hidden > 0 && !past && <div className="panel-body"><Button kind="quiet" small onClick={() => setPast(true)}>{t("team.show_past", { n: hidden })}</Button></div>}
-      {adding && <OffDialog user={user} name={name} onSend={send} onClose={() => setAdding(false)} />}
+      {hidden > 0 && !past && !year && <div className="panel-body"><Button kind="quiet" small onClick={() => setPast(true)}>{t("team.show_past", { n: hidden })}</Button></div>}
+      {adding && <OffDialog user={user} name={name} day={adding} onSend={send} onClose={() => setAdding(undefined)} />}
+      <Suspense>{holidays && <Holidays onClose={() => setHolidays(false)} />}</Suspense>
     </Panel>
   )
 }
 
 const wordsOf = (e: Exception) => e.label || t(e.type === "extra" ? "team.extra" : e.user_id === null ? "team.closed" : "team.time_off")
 
-function OffDialog({ user, name, onSend, onClose }: { user: number | null; name: string; onSend: (e: Pick<Exception, "date_from" | "date_to" | "start" | "end" | "type" | "label">) => Promise<Exception>; onClose: () => void }) {
+function OffDialog({ user, name, day, onSend, onClose }: { user: number | null; name: string; day: string; onSend: (e: Pick<Exception, "date_from" | "date_to" | "start" | "end" | "type" | "label">) => Promise<Exception>; onClose: () => void }) {
   const queries = useQueryClient()
   const [type, setType] = useState("closed")
   const [whole, setWhole] = useState(true)
-  const [from, setFrom] = useState(today())
+  const [from, setFrom] = useState(day)
   const allDay = whole && type === "closed"
   const form = useForm(async (values) => {
     const made = await onSend({
       date_from: text(values, "date_from"), date_to: text(values, "date_to") || text(values, "date_from"), type, label: text(values, "label"),
-      start: allDay ? null : text(values, "start"), end: allDay ? null : text(values, "end"),
+      start: allDay ? null : text(values, "start"), end: allDay ? null : endOf(text(values, "end")),
     })
     timesChanged(queries)
     onClose()

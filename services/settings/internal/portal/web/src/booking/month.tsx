@@ -1,0 +1,92 @@
+// A month: how much there is on each day, and the first of it.
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useMemo, useRef, type KeyboardEvent } from "react"
+import { api, take, type Schema } from "@/api/client"
+import { dayWords, timeText, today, weekdayWords } from "@/kit/dates"
+import { servicesQuery } from "@/kit/records"
+import { Failed, Skeleton } from "@/kit/states"
+import { t } from "@/kit/text"
+import { dayByKey, weeksOf } from "@/kit/wall"
+import { useStaff } from "@/team/data"
+import { Agenda } from "./agenda"
+import { signs } from "./blocks"
+import { tonesBy } from "./choices"
+import { exceptionsQuery, whoComes, type Status } from "./data"
+
+/** onDay goes to a day: open asks for its own view. A narrow window has dots, and the chosen day as a list below them. */
+export default function Month({ date, narrow, staff, service, colour, onDay }: { date: string; narrow: boolean; staff?: string; service?: string; colour?: string; onDay: (day: string, open: boolean) => void }) {
+  const weeks = weeksOf(date)
+  const [from, to] = [weeks[0]![0]!, weeks.at(-1)![6]!]
+  const query = useQuery({
+    queryKey: ["calendar", "days", from, to, staff ?? "", service ?? ""],
+    queryFn: async ({ signal }) => (await take(api.GET("/calendar/days", { params: { query: { from, to, ...(staff && { staff }), ...(service && { service }) } }, signal }))).items,
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })
+  const closed = useQuery(exceptionsQuery(from, to, staff)).data?.filter((e) => e.type === "closed" && e.start === null) ?? []
+  const services = useQuery(servicesQuery(false)).data
+  const team = useStaff()
+  const tones = useMemo(() => tonesBy(colour, services ?? [], team), [colour, services, team])
+  const table = useRef<HTMLTableElement>(null)
+  const followed = useRef(false)
+  if (query.isPending) return <Skeleton lines={12} />
+  if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  const of = new Map(query.data.map((d) => [d.date, d]))
+  const press = (e: KeyboardEvent, day: string) => {
+    const next = dayByKey(day, e.key)
+    if (!next || e.altKey || e.ctrlKey || e.metaKey) return
+    e.preventDefault()
+    followed.current = true
+    onDay(next, false)
+  }
+  const follow = (el: HTMLButtonElement | null) => {
+    // The focus goes along with the day, also into another month.
+    if (!el || !followed.current) return
+    followed.current = false
+    el.focus()
+  }
+  return (
+    <div className={query.isPlaceholderData ? "calendar list--old" : "calendar"}>
+      <table ref={table} className="month" role="grid" aria-label={t("booking.view.month")}>
+        <thead><tr>{weeks[0]!.map((day) => <th key={day} scope="col"><abbr title={weekdayWords(day, "long")}>{weekdayWords(day, narrow ? "narrow" : "short")}</abbr></th>)}</tr></thead>
+        <tbody>
+          {weeks.map((week) => (
+            <tr key={week[0]}>
+              {week.map((day) => {
+                const d = of.get(day)
+                const off = closed.filter((e) => e.date_from <= day && e.date_to >= day)
+                const shut = off.some((e) => e.user_id === null)
+                return (
+                  <td key={day} role="gridcell" aria-selected={day === date} className={`month-cell${day.slice(0, 7) === date.slice(0, 7) ? "" : " month-cell--other"}${day === today() ? " month-cell--today" : ""}${shut ? " month-cell--off" : ""}`}>
+                    <button ref={day === date ? follow : undefined} type="button" className="month-day" tabIndex={day === date ? 0 : -1} onKeyDown={(e) => press(e, day)} onClick={() => onDay(day, !narrow)}
+                      aria-label={[dayWords(day), t("booking.appointments", { n: d?.total ?? 0 }), d && d.pending > 0 && t("booking.requests", { n: d.pending }), ...off.map((e) => e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off"))].filter(Boolean).join(", ")}>
+                      <b className="num">{Number(day.slice(8))}</b>
+                      {d && <span className="month-count num" aria-hidden>{d.total}</span>}
+                      {narrow && d && <span className="month-dots" aria-hidden>{d.appointments.slice(0, 3).map((a) => <i key={a.id} className={tones?.(a)} />)}</span>}
+                    </button>
+                    {!narrow && <Firsts d={d} off={off} toneOf={tones} />}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {narrow && <Agenda from={date} to={date} staff={staff} service={service} />}
+    </div>
+  )
+}
+
+/** The first appointments of a day, and why it is closed: for the eyes; the day itself says it to who does not see it. */
+function Firsts({ d, off, toneOf }: { d: Schema<"CalendarDay"> | undefined; off: Schema<"Exception">[]; toneOf: ReturnType<typeof tonesBy> }) {
+  const more = d ? d.total - d.appointments.length : 0
+  return (
+    <div className="month-firsts" aria-hidden>
+      {off.slice(0, 1).map((e) => <span key={e.id} className="tag tag--away month-off">{e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off")}</span>)}
+      {d?.appointments.map((a) => (
+        <span key={a.id} className={`month-first appointment--${a.status}${toneOf ? ` ${toneOf(a)}` : ""}`}><span className="num">{timeText(a.starts_at)}</span> {signs[a.status as Status]} {whoComes(a)}</span>
+      ))}
+      {more > 0 && <span className="soft small">{t("booking.more", { n: more })}</span>}
+    </div>
+  )
+}
