@@ -104,7 +104,7 @@ type previewedBlock struct {
 	Text    string     `json:"text" doc:"The text of a paragraph; empty for a widget."`
 	App     string     `json:"app" doc:"forms or booking for a widget that visitors would see; empty for a paragraph, and for a widget whose shortcode names what cannot be."`
 	Form    *int64     `json:"form" doc:"The id of the form; null for others."`
-	Service *uuid.UUID `json:"service" format:"uuid" doc:"The only service of a booking; null for all."`
+	Service *uuid.UUID `json:"service" format:"uuid" nullable:"true" doc:"The only service of a booking; null for all."`
 	Staff   *int64     `json:"staff" doc:"The only person of a booking; null for everybody."`
 }
 

@@ -47,6 +47,7 @@ export const linkContactOrganization = {"role":{"maxLength":100}}
 export const listManagedSlots = {"staff":{"min":1},"token":{"maxLength":200}}
 export const openManagedAppointment = {"token":{"maxLength":200}}
 export const passkeySignIn = {"state":{"maxLength":4000}}
+export const previewPage = {"content":{"maxLength":200000}}
 export const requestMarketingConsent = {"reason":{"maxLength":255}}
 export const requestSupport = {"message":{"maxLength":5000},"reply_to":{"maxLength":190},"subject":{"maxLength":150}}
 export const rescheduleAppointment = {"duration_min":{"min":1,"max":1440},"staff":{"min":1}}
