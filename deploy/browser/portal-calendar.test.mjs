@@ -213,7 +213,7 @@ test("the year of the business: public holidays by one press, once, and hours un
 
 test("services are put into an order by keys and by hand, and onto a page", async () => {
   const name = "Extra " + unique()
-  const extra = await desk.admin.post("/services", { name, duration_min: 30, staff: [desk.user] })
+  const extra = await desk.admin.post("/services", { name, duration_min: 30, staff: [desk.user], sort_order: 1000 })
   const v = await member()
   await open(v, "/services", "Services")
   await v.page.getByRole("button", { name: "Change the order" }).click()
@@ -222,6 +222,7 @@ test("services are put into an order by keys and by hand, and onto a page", asyn
   await v.page.getByRole("button", { name: `Move ${name} up` }).press("Enter")
   await until("a place further up", async () => (await names()).indexOf(name) === last - 1)
   await check(v.page, "portal services order")
+  await shot(v.page, "portal services order")
   await v.page.keyboard.press("Alt+ArrowDown")
   await until("the place of before", async () => (await names()).indexOf(name) === last)
   const [grip, top] = [await v.page.locator(".order-row").filter({ hasText: name }).locator(".order-grip").boundingBox(), await v.page.locator(".order-row").first().boundingBox()]

@@ -49,9 +49,13 @@ export function MarkDialog({ from, until, staff, service, blocks, onClose }: { f
             <fieldset className="fields mark-off">
               {!blocks && <legend className="label">{t("booking.mark_or_block")}</legend>}
               {team.length > 1 && <SelectField name="user" label={t("booking.staff")} wide value={who} onChange={(e) => setWho(e.target.value)} options={team.map((m) => ({ value: String(m.user_id), label: m.name }))} />}
-              <TextField name="date_from" label={t("booking.day")} type="date" wide value={day} min={today()} onChange={(e) => setDay(e.target.value)} />
-              <TextField name="start" label={t("booking.block_from")} type="time" value={begin} onChange={(e) => setBegin(e.target.value)} />
-              <TextField name="end" label={t("booking.block_to")} type="time" value={end} onChange={(e) => setEnd(e.target.value)} />
+              {blocks && (
+                <>
+                  <TextField name="date_from" label={t("booking.day")} type="date" wide value={day} min={today()} onChange={(e) => setDay(e.target.value)} />
+                  <TextField name="start" label={t("booking.block_from")} type="time" value={begin} onChange={(e) => setBegin(e.target.value)} />
+                  <TextField name="end" label={t("booking.block_to")} type="time" value={end} onChange={(e) => setEnd(e.target.value)} />
+                </>
+              )}
               <TextField name="label" label={t("booking.block_label")} help={t("booking.block_help")} wide />
             </fieldset>
           )}

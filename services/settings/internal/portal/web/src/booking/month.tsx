@@ -61,9 +61,9 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
                     <button ref={day === date ? follow : undefined} type="button" className="month-day" tabIndex={day === date ? 0 : -1} onKeyDown={(e) => press(e, day)} onClick={() => onDay(day, !narrow)}
                       aria-label={[dayWords(day), t("booking.appointments", { n: d?.total ?? 0 }), d && d.pending > 0 && t("booking.requests", { n: d.pending }), ...off.map((e) => e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off"))].filter(Boolean).join(", ")}>
                       <b className="num">{Number(day.slice(8))}</b>
-                      {d && <span className="month-count num" aria-hidden>{d.total}</span>}
                       {narrow && d && <span className="month-dots" aria-hidden>{d.appointments.slice(0, 3).map((a) => <i key={a.id} className={tones?.(a)} />)}</span>}
                     </button>
+                    {!narrow && d && <span className="month-count num" aria-hidden>{d.total}</span>}
                     {!narrow && <Firsts d={d} off={off} toneOf={tones} />}
                   </td>
                 )
