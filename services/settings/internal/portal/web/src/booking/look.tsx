@@ -33,7 +33,7 @@ export function Look({ a, at, onClose }: { a: Appointment; at: HTMLElement; onCl
   useEffect(() => {
     box.current!.focus()
     // Dialogs of the actions are inside of it for React and beside it for the browser.
-    const outside = (e: Event) => !box.current?.contains(e.target as Node) && !(e.target as Element).closest?.("dialog, .toasts") && closing.current()
+    const outside = (e: Event) => e.target instanceof Element && !box.current!.contains(e.target) && !e.target.closest("dialog, .toasts") && closing.current()
     document.addEventListener("pointerdown", outside)
     return () => {
       document.removeEventListener("pointerdown", outside)

@@ -27,7 +27,6 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
   const services = useQuery(servicesQuery(false)).data
   const team = useStaff()
   const tones = useMemo(() => tonesBy(colour, services ?? [], team), [colour, services, team])
-  const table = useRef<HTMLTableElement>(null)
   const followed = useRef(false)
   if (query.isPending) return <Skeleton lines={12} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
@@ -47,7 +46,7 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
   }
   return (
     <div className={query.isPlaceholderData ? "calendar list--old" : "calendar"}>
-      <table ref={table} className="month" role="grid" aria-label={t("booking.view.month")}>
+      <table className="month" role="grid" aria-label={t("booking.view.month")}>
         <thead><tr>{weeks[0]!.map((day) => <th key={day} scope="col"><abbr title={weekdayWords(day, "long")}>{weekdayWords(day, narrow ? "narrow" : "short")}</abbr></th>)}</tr></thead>
         <tbody>
           {weeks.map((week) => (
