@@ -71,7 +71,7 @@ export const screens = [
   screen("/organizations", "contacts", () => import("@/contacts/organizations"), "Organizations", { label: "nav.organizations", icon: Building2, menu: "people", calls: ["/organizations?per_page=50"], filters: ["search", "owner", "deleted"] }),
   screen("/organizations/duplicates", "contacts", () => import("@/contacts/duplicates"), "Duplicates", { calls: ["/organizations/possible-duplicates"] }),
   screen("/organizations/$id", "contacts", () => import("@/contacts/organization"), "Organization", { calls: ["/organizations/$id", "/fields?entity=organization", "/field-groups?entity=organization"] }),
-  screen("/calendar", "booking", () => import("@/booking/calendar"), "Calendar", { app: "booking", label: "nav.calendar", icon: CalendarDays, menu: "day", calls: ["/staff"], filters: ["view", "date", "staff", "service", "status", "colour"] }),
+  screen("/calendar", "booking", () => import("@/booking/calendar"), "Calendar", { app: "booking", label: "nav.calendar", icon: CalendarDays, menu: "day", calls: ["/staff", "/services?include_archived=false"], filters: ["view", "date", "staff", "service", "status", "colour"] }),
   screen("/appointments/$id", "booking", () => import("@/booking/appointment"), "Appointment", { app: "booking", calls: ["/appointments/$id"] }),
   screen("/services", "booking", () => import("@/booking/services"), "Services", { app: "booking", label: "nav.services", icon: BriefcaseBusiness, menu: "site", calls: ["/services?include_archived=false"], filters: ["archived"] }),
   screen("/services/$id", "booking", () => import("@/booking/service"), "Service", { app: "booking", calls: ["/services/$id"] }),

@@ -36,7 +36,7 @@ export function Calendar() {
   const navigate = route.useNavigate()
   const go = useNavigate()
   const staff = useStaff()
-  const services = useQuery(servicesQuery(false)).data ?? []
+  const services = useQuery(servicesQuery(false)).data
   const [blocking, setBlocking] = useState(false)
   const narrow = matchMedia("(max-width: 640px)").matches
   const view: View = views.find((v) => v === search.view) ?? (narrow ? "list" : "day")
@@ -74,7 +74,8 @@ export function Calendar() {
         <div className="row calendar-choices">
           {view === "list" && <Choice label={t("booking.any_status")} value={search.status as StatusName | undefined} options={allStatuses.map((value) => ({ value, label: t(`booking.status.${value}` as "booking.status.pending") }))} onChange={(v) => set({ status: v })} />}
           {staff.length > 1 && <Choice label={t("booking.everybody")} value={search.staff} options={staff.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ staff: v })} />}
-          {services.length > 1 && <Choice label={t("booking.every_service")} value={search.service} options={services.map((s) => ({ value: s.id, label: s.name }))} onChange={(v) => set({ service: v })} />}
+          {/* It stands before they are there, so that nothing moves. */}
+          {(!services || services.length > 1) && <Choice label={t("booking.every_service")} value={search.service} options={(services ?? []).map((s) => ({ value: s.id, label: s.name }))} onChange={(v) => set({ service: v })} />}
           {view !== "list" && <Choice label={t("booking.colour.status")} value={search.colour} options={colours.map((value) => ({ value: value as string, label: t(`booking.colour.${value}`) }))} onChange={(v) => set({ colour: v })} />}
           <input className="input calendar-date" type="date" aria-label={t("booking.go_to")} value={date} onChange={(e) => e.target.value && set({ date: e.target.value })} />
           <div className="segments calendar-views" role="group" aria-label={t("booking.view")}>
