@@ -5,7 +5,7 @@ import { useEffect, useState } from "react"
 import { api, take } from "@/api/client"
 import { Panel } from "@/kit/panel"
 import { servicesQuery, useForms } from "@/kit/records"
-import { can, on } from "@/kit/start"
+import { on } from "@/kit/start"
 import { Failed } from "@/kit/states"
 import { t } from "@/kit/text"
 import { useTeam } from "@/team/data"
@@ -53,7 +53,7 @@ export function InsertWidget({ insert }: { insert: (shortcode: string) => void }
   const forms = useForms()
   const services = useQuery({ ...servicesQuery(false), enabled: on("booking") }).data ?? []
   const options = [
-    ...(on("forms") && can() ? forms.filter((f) => f.status !== "trash").map((f) => ({ value: `[svc-form id="${f.id}"]`, label: t("settings.page_widget_form", { name: f.name }) })) : []),
+    ...(on("forms") ? forms.map((f) => ({ value: `[svc-form id="${f.id}"]`, label: t("settings.page_widget_form", { name: f.name }) })) : []),
     ...(on("booking") ? [{ value: "[svc-booking]", label: t("settings.page_widget_booking") }, ...services.map((s) => ({ value: `[svc-booking service="${s.id}"]`, label: `${t("settings.page_widget_booking")} · ${s.name}` }))] : []),
   ]
   if (options.length === 0) return null
