@@ -169,7 +169,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 		start(ctx, func(ctx context.Context) { r.repeat(ctx, j) })
 	}
 	for _, w := range r.parts.Workers {
-		start(ctx, w.work)
+		start(ctx, func(ctx context.Context) { w.work(ctx, r.kit.DB.Wakes) })
 	}
 	start(background, r.presence)
 

@@ -32,6 +32,7 @@ type DB struct {
 	AppOff func() bool
 
 	woken   chan struct{} // wakes the relay
+	wakes   atomic.Int64
 	shares  [2]chan struct{}
 	waiting atomic.Int64 // for a connection
 	full    fullBuckets
@@ -45,11 +46,15 @@ func (d *DB) Woken() <-chan struct{} { return d.woken }
 
 // Wake makes the relay look for messages now instead of at its next tick.
 func (d *DB) Wake() {
+	d.wakes.Add(1)
 	select {
 	case d.woken <- struct{}{}:
 	default:
 	}
 }
+
+// Wakes counts how often this process has given its relay, and so perhaps a worker, something to do.
+func (d *DB) Wakes() int64 { return d.wakes.Load() }
 
 // Sleep returns after a time, or when ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {

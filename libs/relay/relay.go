@@ -50,7 +50,7 @@ func (r *Relay) Run(ctx context.Context, failed func(error)) {
 	var tending sync.WaitGroup
 	defer tending.Wait()
 	var tends atomic.Bool
-	tick := time.NewTicker(250 * time.Millisecond)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var sent time.Time
 	var pause time.Duration

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -44,9 +45,13 @@ type Controller struct {
 	instance  string
 	changed   chan struct{}
 	condition condition
-	// certificate is the last one that could be used, and omitted the sentences about what the tables have in vain; only apply touches them.
+	// certificate is the last one that could be used, omitted the sentences about what the tables have in vain, and config the configuration
+	// of the tables as they were last, with its options; only follow and apply touch them.
 	certificate *Certificate
 	omitted     []string
+	config      *Configuration
+	options     Options
+	version     int64
 }
 
 // New makes a controller. It connects to nothing before Run.
@@ -167,6 +172,7 @@ func (c *Controller) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-c.changed:
+			c.config = nil
 		case <-tick.C:
 		}
 	}
@@ -201,9 +207,9 @@ func (c *Controller) tables() ([]*proto.Manifest, Apps, []string) {
 	return manifests, apps, refusals
 }
 
-// options are those of now. While the files of the certificate cannot be used, because they are being replaced for instance, they name
+// optionsNow are those of now. While the files of the certificate cannot be used, because they are being replaced for instance, they name
 // the last one that could, and Traefik reads nothing.
-func (c *Controller) options(ctx context.Context) Options {
+func (c *Controller) optionsNow(ctx context.Context) Options {
 	o := c.settings.Options()
 	if o.Certificate == nil {
 		return o
@@ -220,21 +226,24 @@ func (c *Controller) options(ctx context.Context) Options {
 // apply computes the configuration of the tables, writes it if it is new, waits until Traefik serves it, and publishes that.
 // It returns early if the tables change meanwhile.
 func (c *Controller) apply(ctx context.Context) {
-	manifests, apps, refusals := c.tables()
-	c.leftOut(ctx, refusals)
-	config := Config(manifests, apps, c.options(ctx))
-	c.answers.SetPaths(config.paths)
+	if o := c.optionsNow(ctx); c.config == nil || !reflect.DeepEqual(o, c.options) {
+		manifests, apps, refusals := c.tables()
+		c.leftOut(ctx, refusals)
+		c.config, c.options, c.version = Config(manifests, apps, o), o, apps.Version
+		c.answers.SetPaths(c.config.paths)
+	}
+	config := c.config
 
 	start := time.Now()
 	if c.condition.want(config) && !c.write(ctx, config) || !c.confirm(ctx, config) {
 		return
 	}
-	if c.condition.serves(apps.Version, start) {
+	if c.condition.serves(c.version, start) {
 		c.metrics.applied(time.Since(start))
-		slog.InfoContext(ctx, "configuration in force", "hash", config.Hash, "apps_version", apps.Version,
+		slog.InfoContext(ctx, "configuration in force", "hash", config.Hash, "apps_version", c.version,
 			"routers", len(config.HTTP.Routers), "after", time.Since(start).Round(time.Millisecond).String())
 	}
-	c.tried(ctx, subjectPresence, c.announce(ctx, apps.Version))
+	c.tried(ctx, subjectPresence, c.announce(ctx, c.version))
 }
 
 // write puts a configuration where Traefik reads it, and reports whether it is there.

@@ -100,7 +100,7 @@ func TestWhatIsWrongWithAFileOrARow(t *testing.T) {
 		}{
 			{"its text is gone", `csv = ''`, "The file cannot be read: it must have a row with the names of the columns.", object{"code": "csv_empty"}},
 			{"its separator is not allowed", `options = options || '{"separator": ":"}'`,
-				"The file cannot be read: it must be auto, a comma, a semicolon or a tab.", object{"code": "csv_separator"}},
+				"The file cannot be read: it must be auto, a comma, a semicolon, a tab or a bar.", object{"code": "csv_separator"}},
 			{"a line is endless", `csv = csv || repeat(',', 20000)`, "The file cannot be read: it must have at most 500 columns.", object{"code": "csv_too_wide", "max": 500.0}},
 			{"its mapping fits no column", `mapping = array['', '', '', '', 'phone', 'first_name'], headers = array['first name']`, "", nil},
 		} {
