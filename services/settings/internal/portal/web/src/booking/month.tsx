@@ -1,5 +1,6 @@
 // A month: how much there is on each day, and the first of it.
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { useMemo, useRef, type KeyboardEvent } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { dayWords, timeText, today, weekdayWords } from "@/kit/dates"
@@ -56,8 +57,8 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
                 const off = closed.filter((e) => e.date_from <= day && e.date_to >= day)
                 const shut = off.some((e) => e.user_id === null)
                 return (
-                  <td key={day} role="gridcell" aria-selected={day === date} className={`month-cell${day.slice(0, 7) === date.slice(0, 7) ? "" : " month-cell--other"}${day === today() ? " month-cell--today" : ""}${shut ? " month-cell--off" : ""}`}>
-                    <button ref={day === date ? follow : undefined} type="button" className="month-day" tabIndex={day === date ? 0 : -1} onKeyDown={(e) => press(e, day)} onClick={() => onDay(day, !narrow)}
+                  <td key={day} role="gridcell" onClick={() => !narrow && onDay(day, true)} aria-selected={day === date} className={`month-cell${day.slice(0, 7) === date.slice(0, 7) ? "" : " month-cell--other"}${day === today() ? " month-cell--today" : ""}${shut ? " month-cell--off" : ""}`}>
+                    <button ref={day === date ? follow : undefined} type="button" className="month-day" tabIndex={day === date ? 0 : -1} onKeyDown={(e) => press(e, day)} onClick={() => narrow && onDay(day, false)}
                       aria-label={[dayWords(day), t("booking.appointments", { n: d?.total ?? 0 }), d && d.pending > 0 && t("booking.requests", { n: d.pending }), ...off.map((e) => e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off"))].filter(Boolean).join(", ")}>
                       <b className="num">{Number(day.slice(8))}</b>
                       {narrow && d && <span className="month-dots" aria-hidden>{d.appointments.slice(0, 3).map((a) => <i key={a.id} className={tones?.(a)} />)}</span>}
@@ -76,14 +77,14 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
   )
 }
 
-/** The first appointments of a day, and why it is closed: for the eyes; the day itself says it to who does not see it. */
+/** The first appointments of a day, and why it is closed: for eyes and pointers; the day itself says to others how much there is, and opens. */
 function Firsts({ d, off, toneOf }: { d: Schema<"CalendarDay"> | undefined; off: Schema<"Exception">[]; toneOf: ReturnType<typeof tonesBy> }) {
   const more = d ? d.total - d.appointments.length : 0
   return (
     <div className="month-firsts" aria-hidden>
       {off.slice(0, 1).map((e) => <span key={e.id} className="tag tag--away month-off">{e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off")}</span>)}
       {d?.appointments.map((a) => (
-        <span key={a.id} className={`month-first appointment--${a.status}${toneOf ? ` ${toneOf(a)}` : ""}`}><span className="num">{timeText(a.starts_at)}</span> {signs[a.status as Status]} {whoComes(a)}</span>
+        <Link key={a.id} to="/appointments/$id" params={{ id: a.id }} tabIndex={-1} className={`month-first appointment--${a.status}${toneOf ? ` ${toneOf(a)}` : ""}`} onClick={(e) => e.stopPropagation()}><span className="num">{timeText(a.starts_at)}</span> {signs[a.status as Status]} {whoComes(a)}</Link>
       ))}
       {more > 0 && <span className="soft small">{t("booking.more", { n: more })}</span>}
     </div>
