@@ -296,7 +296,7 @@ test("a client who is not there is made on the spot, and a time outside the hour
   await check(v.page, "portal new appointment outside hours")
   await v.page.getByRole("button", { name: "Book and mail the client" }).click()
   await v.page.getByRole("heading", { name, level: 1 }).waitFor()
-  await v.page.getByText("20:00 – 21:30").waitFor()
+  await v.page.getByText("20:00 – 21:30").first().waitFor()
   await v.end()
 })
 

@@ -9,6 +9,7 @@ import { addDays, addMonths, mondayOf } from "@/kit/wall"
 import { useKeys } from "@/kit/keys"
 import { late } from "@/kit/late"
 import { Choice } from "@/kit/list"
+import { useMedia } from "@/kit/media"
 import { once } from "@/kit/once"
 import { Head } from "@/kit/head"
 import { servicesQuery } from "@/kit/records"
@@ -38,7 +39,7 @@ export function Calendar() {
   const staff = useStaff()
   const services = useQuery(servicesQuery(false)).data
   const [blocking, setBlocking] = useState(false)
-  const narrow = matchMedia("(max-width: 640px)").matches
+  const narrow = useMedia("(max-width: 640px)")
   const view: View = views.find((v) => v === search.view) ?? (narrow ? "list" : "day")
   const date = /^\d{4}-\d\d-\d\d$/.test(search.date ?? "") && !Number.isNaN(Date.parse(search.date!)) ? search.date! : today()
   const set = (change: Partial<typeof search>) => {

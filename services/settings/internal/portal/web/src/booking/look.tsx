@@ -21,10 +21,12 @@ export function Look({ a, at, onClose }: { a: Appointment; at: HTMLElement; onCl
     // A phone has it at its foot, see booking.css.
     const place = () => {
       const [mine, theirs] = [el.getBoundingClientRect(), at.getBoundingClientRect()]
-      const right = theirs.right + gap + mine.width <= innerWidth - gap
-      const left = right ? theirs.right + gap : Math.max(gap, theirs.left - gap - mine.width)
-      el.style.setProperty("--left", `${left}px`)
-      el.style.setProperty("--top", `${Math.max(gap, Math.min(theirs.top, innerHeight - gap - mine.height))}px`)
+      const [right, left] = [theirs.right + gap, theirs.left - gap - mine.width]
+      const beside = right + mine.width <= innerWidth - gap ? right : left >= gap ? left : undefined
+      // What is as wide as the window has it below, or above where there is no room.
+      const top = beside !== undefined ? theirs.top : theirs.bottom + gap + mine.height <= innerHeight - gap ? theirs.bottom + gap : theirs.top - gap - mine.height
+      el.style.setProperty("--left", `${beside ?? Math.max(gap, Math.min(theirs.left, innerWidth - gap - mine.width))}px`)
+      el.style.setProperty("--top", `${Math.max(gap, Math.min(top, innerHeight - gap - mine.height))}px`)
     }
     place()
     addEventListener("resize", place)
