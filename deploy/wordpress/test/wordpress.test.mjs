@@ -85,11 +85,11 @@ test("an editor puts blocks on a page, and sees them as visitors will", async ()
   await boss.waitForFunction(() => globalThis.wp?.blocks?.getBlockType("frontdesk/booking"))
   await boss.evaluate(([service, id]) => {
     wp.data.dispatch("core/preferences").set("core/edit-post", "welcomeGuide", false)
+    wp.data.dispatch("core/preferences").set("core", "enableChoosePatternModal", false)
     wp.data.dispatch("core/block-editor").insertBlocks([wp.blocks.createBlock("frontdesk/booking", { service }), wp.blocks.createBlock("frontdesk/form", { id })])
   }, [desk.intake.id, form.id])
   const canvas = () => boss.frames().find((f) => f.name() === "editor-canvas") ?? boss.mainFrame()
   await until("the preview", () => canvas().evaluate(() => !!document.querySelector("svc-booking")?.shadowRoot?.querySelector(".day--free") && !!document.querySelector("svc-form")?.shadowRoot?.querySelector("form")).catch(() => false), 40)
-  await boss.keyboard.press("Escape") // patterns for a new page are offered
   await shot(boss, "wordpress editor")
   booking = await boss.evaluate(async () => {
     wp.data.dispatch("core/editor").editPost({ status: "publish", title: "Book with us" })
@@ -238,7 +238,22 @@ test("abilities run in the name of the person, with what that person may do", as
   site.php(`Frontdesk\\keep_user_key( get_user_by( 'login', 'editor' )->ID, 'admin', '${key}' );`)
   assert.equal((await run(editor, "create-contact", { first_name: "No" }, "POST")).code, "svc_forbidden")
   assert.ok((await run(editor, "find-contacts", {})).items)
+  await settings(boss)
+  await boss.getByLabel("svc_view_contacts").selectOption("manage_options")
+  await boss.getByLabel(/Keep the campaign/).check()
+  await boss.getByRole("button", { name: "Save", exact: true }).click()
+  await boss.getByText("Saved.").waitFor()
+  assert.equal((await run(editor, "find-contacts", {})).code, "rest_ability_cannot_execute", "the table was changed")
   await editor.context().close()
+})
+
+test("a campaign is kept for the visit, once that is switched on", async () => {
+  const page = await somebody()
+  await page.goto(site.url + "/?utm_source=letter&other=1")
+  await page.goto(booking)
+  assert.equal(new URL(page.url()).searchParams.get("utm_source"), "letter")
+  assert.equal(new URL(page.url()).searchParams.get("other"), null)
+  await page.context().close()
 })
 
 test("a subscriber reaches nothing of what an editor or an administrator may", async () => {

@@ -13,18 +13,18 @@ defined( 'ABSPATH' ) || exit;
 /**
  * What is known. It asks anew when the last question is older than a minute.
  *
- * @param bool $now Asks anew in any case.
+ * @param float $patience Asks anew in any case, and waits for so many seconds.
  * @return array{at: int, error: string, apps: array<string, bool>, booking_page: string, services: list<array<string, mixed>>, staff: list<array<string, mixed>>, forms: list<array<string, mixed>>}
  */
-function desk( bool $now = false ): array {
+function desk( float $patience = 0 ): array {
 	$kept = get_option( OPTION_DESK );
 	$kept = is_array( $kept ) && ( $kept['url'] ?? '' ) === options()['url'] ? $kept : array();
-	if ( '' !== options()['url'] && ( $now || (int) ( $kept['asked'] ?? 0 ) < time() - MINUTE_IN_SECONDS ) ) {
+	if ( '' !== options()['url'] && ( $patience > 0 || (int) ( $kept['asked'] ?? 0 ) < time() - MINUTE_IN_SECONDS ) ) {
 		// Other pages use what is known meanwhile.
 		$kept['asked'] = time();
 		$kept['url']   = options()['url'];
 		update_option( OPTION_DESK, $kept, false );
-		$fresh = ask_desk();
+		$fresh = ask_desk( $patience > 0 ? $patience : PATIENCE );
 		$kept  = is_wp_error( $fresh ) ? array_merge( $kept, array( 'error' => $fresh->get_error_message() ) ) : array_merge( $kept, $fresh, array( 'error' => '' ) );
 		update_option( OPTION_DESK, $kept, false );
 	}
@@ -40,12 +40,13 @@ function desk( bool $now = false ): array {
 }
 
 /**
- * Asks the installation: all of the answers, or the first error. All calls together keep to PATIENCE.
+ * Asks the installation: all of the answers, or the first error.
  *
+ * @param float $seconds For all calls together.
  * @return array<string, mixed>|\WP_Error
  */
-function ask_desk(): array|\WP_Error {
-	$end = microtime( true ) + PATIENCE;
+function ask_desk( float $seconds ): array|\WP_Error {
+	$end = microtime( true ) + $seconds;
 	$key = site_key();
 	if ( null === $key ) {
 		return new \WP_Error( 'frontdesk_no_key', __( 'The application password is missing or cannot be read any more: enter it again.', 'frontdesk' ) );

@@ -101,7 +101,7 @@ function connect(): void {
 	}
 	keep_site_key( $login, $password );
 	keep_schedule();
-	$desk  = desk( true );
+	$desk  = desk( ABILITY_SECONDS );
 	$wrong = refresh_abilities();
 	if ( '' !== $desk['error'] || null !== $wrong ) {
 		back( 'error', '' !== $desk['error'] ? $desk['error'] : $wrong->get_error_message() );
