@@ -14,8 +14,7 @@ export const password = "correct horse battery staple"
 const port = (i) => Number(new URL(state().gateway).port) + 16 + i
 
 /**
- * What stands between WordPress and our gateway, as in a network: open passes bytes on, "silent" takes calls and answers nothing, "refuses"
- * takes none.
+ * A network between WordPress and our gateway: "open" passes bytes on, "silent" takes calls and answers nothing, "refuses" ends them at once.
  */
 export async function makeGate() {
   const target = new URL(state().gateway)
@@ -54,7 +53,7 @@ export async function makeSite() {
   const user = "--user=" + userInfo().username
   run("mariadb-install-db", ["--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", user])
   const daemon = existsSync("/usr/sbin/mariadbd") ? "/usr/sbin/mariadbd" : "mariadbd"
-  // What is lost with the machine's power is of no use here.
+  // Its data ends with the test, so nothing has to reach the disk.
   const db = spawn(daemon, ["--no-defaults", "--datadir=" + data, "--socket=" + socket, "--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--pid-file=" + join(dir, "pid"), user], { stdio: "ignore" })
   const sql = (statement) => run("mariadb", ["--no-defaults", "--socket=" + socket, "--user=root", "-N", "-e", statement])
   await until("MariaDB", () => spawnSync("mariadb", ["--no-defaults", "--socket=" + socket, "--user=root", "-e", "select 1"]).status === 0)
@@ -76,7 +75,7 @@ export async function makeSite() {
   await until("WordPress", () => fetch(url).then((a) => a.ok, () => false))
   return {
     url, plugin, php, sql,
-    /** What PHP has complained about, apart from wordpress.org, which this WordPress may not ask. */
+    /** Complaints of PHP, apart from those about wordpress.org, which this WordPress may not ask. */
     complaints: () => (existsSync(log) ? readFileSync(log, "utf8") : "").split("\n").filter((line) => line && !line.includes("WordPress.org")).join("\n"),
     async stop() {
       process.kill(-server.pid)

@@ -39,7 +39,7 @@ async function somebody(login, options = {}) {
 
 const settings = (page) => page.goto(site.url + "/wp-admin/options-general.php?page=frontdesk")
 const notice = (page) => page.locator(".notice").first().textContent()
-/** What was asked counts as asked long ago. */
+/** Lets the last question count as asked long ago. */
 const aMinuteLater = () => site.php(`$d = get_option( 'frontdesk_desk' ); $d['asked'] = 0; update_option( 'frontdesk_desk', $d, false );`)
 const pageWith = (content, title = "A page") => site.php(`echo get_permalink( wp_insert_post( array( 'post_type' => 'page', 'post_status' => 'publish', 'post_title' => '${title}', 'post_content' => '${content}' ) ) );`).trim()
 /** Runs an ability as the person of a page that the editor or the dashboard shows: WordPress' own route, cookie and nonce. */

@@ -51,7 +51,7 @@ function refresh_abilities(): ?WP_Error {
 			'readonly'    => (bool) ( $hints['readonly'] ?? false ),
 			'destructive' => (bool) ( $hints['destructive'] ?? false ),
 			'idempotent'  => (bool) ( $hints['idempotent'] ?? false ),
-			// What says nothing asks for most.
+			// An ability without a known permission asks for the most.
 			'permission'  => array_key_exists( $permission[ $ability['name'] ] ?? '', default_rights() ) ? $permission[ $ability['name'] ] : 'svc_manage_crm',
 		);
 	}

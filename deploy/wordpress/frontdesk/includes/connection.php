@@ -15,7 +15,7 @@ defined( 'ABSPATH' ) || exit;
 const OPTION = 'frontdesk';
 /** Login and sealed application password of the website, apart from the option that exports may hold. */
 const OPTION_KEY = 'frontdesk_key';
-/** What was last known of the installation. */
+/** The last copy of what the installation has to show. */
 const OPTION_DESK = 'frontdesk_desk';
 /** The abilities that were last known. */
 const OPTION_ABILITIES = 'frontdesk_abilities';

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the website knows of the installation: which apps are on, the booking page, services, people and forms. It is asked once a minute at most,
+ * A copy of what the installation has to show: which apps are on, the booking page, services, people and forms. It is asked once a minute at most,
  * for three seconds at most; without an answer the last one counts.
  *
  * @package Frontdesk
@@ -11,7 +11,7 @@ namespace Frontdesk;
 defined( 'ABSPATH' ) || exit;
 
 /**
- * What is known. It asks anew when the last question is older than a minute.
+ * The copy. It is asked for anew when the last question is older than a minute.
  *
  * @param float $patience Asks anew in any case, and waits for so many seconds.
  * @return array{at: int, error: string, apps: array<string, bool>, booking_page: string, services: list<array<string, mixed>>, staff: list<array<string, mixed>>, forms: list<array<string, mixed>>}

@@ -18,7 +18,7 @@ function sealing_key(): string {
 }
 
 /**
- * A secret as text that only open_secret() reads, and only with the same purpose: one person's is no use at another's place.
+ * A secret as text that only open_secret() reads, and only with the same purpose: at another person it does not open.
  *
  * @param string $secret  The secret.
  * @param string $purpose Where it is kept.

@@ -175,7 +175,7 @@ function capabilities(): array {
 	foreach ( wp_roles()->roles as $role ) {
 		$all = array_merge( $all, array_keys( array_filter( $role['capabilities'] ) ) );
 	}
-	// Everybody who can sign in has this one, and levels are none of today.
+	// Everybody who can sign in may read, and levels are a thing of the past.
 	$all = array_filter( $all, static fn( $name ) => 'read' !== $name && ! str_starts_with( (string) $name, 'level_' ) );
 	sort( $all );
 	return array_values( array_unique( $all ) );
@@ -255,7 +255,7 @@ function row( string $id, string $label, string $html ): void {
 }
 
 /**
- * What there is to show, with the shortcodes.
+ * The table of services and forms, with their shortcodes.
  *
  * @param array<string, mixed> $desk What is known.
  */

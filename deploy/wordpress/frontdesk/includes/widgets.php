@@ -73,7 +73,7 @@ function enqueue_in_editor(): void {
 add_action( 'enqueue_block_assets', __NAMESPACE__ . '\enqueue_in_editor' );
 
 /**
- * What the blocks' editor offers, and its words.
+ * Gives the blocks' editor its choices and words.
  */
 function enqueue_choices(): void {
 	$desk = desk();
@@ -206,7 +206,7 @@ function form( int $id ): string {
 }
 
 /**
- * What stands in place of a widget that cannot be shown, or null.
+ * The line that stands in place of a widget that cannot be shown, or null.
  *
  * @param string               $app  booking or forms.
  * @param array<string, mixed> $desk What is known.
