@@ -134,6 +134,15 @@ clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document and run the story
 wordpress: ui launcher ## run the plugin in a WordPress of its own, in a real browser, against a system of its own
 	@deploy/wordpress/test/run
 
+.PHONY: n8n
+n8n: ui launcher ## lint the nodes for n8n, and run them in an n8n of its own against a system of its own
+	@deploy/n8n/test/run
+
+# The nodes for n8n as they are packed, where npm is there.
+.PHONY: n8n-dist
+n8n-dist:
+	@if command -v npm >/dev/null; then deploy/tools npm deploy/n8n && cd deploy/n8n && npm run -s build; fi
+
 .PHONY: chaos
 chaos: ui build ## do faults to whole running systems under load (ONLY=TestName)
 	go test -count=1 -timeout 6h ./deploy/chaos $(if $(ONLY),-run '^($(ONLY))$$',-skip '^TestNothingClimbsInASoak$$') -v -args -full -table README.md
@@ -156,7 +165,7 @@ calendars: go ## read thousands of calendars, and find the times in them that ot
 	@deploy/calendars/run $(or $(CALENDARS),2000) $(or $(SEED),1)
 
 .PHONY: release-test
-release-test: ui ## build a release twice, in different folders, and compare the bytes
+release-test: ui n8n-dist ## build a release twice, in different folders, and compare the bytes
 	go test -count=1 -timeout 2h -v ./deploy/release
 
 # What the product promises within two seconds, which a busy machine does not keep.
@@ -169,7 +178,7 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress
+LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress n8n
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \
@@ -340,7 +349,7 @@ build: launcher ## build the services, the controller and Traefik
 
 # The same bytes wherever it is built from the same files; a test compares (deploy/release).
 .PHONY: release
-release: ui ## build all programs for amd64 and arm64, with their sums, into .run/release
+release: ui n8n-dist ## build all programs for amd64 and arm64, with their sums, into .run/release
 	@deploy/release/build .run/release
 
 .PHONY: launcher

@@ -25,6 +25,7 @@ var guides = []guide{
 	{"receiving-events", "Receiving events", "Webhooks, signatures, a test receiver, and samples in Go, Python and Node."},
 	{"assistants", "Assistants", "The Model Context Protocol, abilities and consent."},
 	{"wordpress", "WordPress and other websites", "A plugin with blocks, shortcodes and abilities; the widgets elsewhere."},
+	{"n8n", "n8n", "Flows that start with an event, and actions for them."},
 	{"changes", "Changes and the life of a version", "What may be added, and what never changes."},
 }
 
