@@ -76,6 +76,9 @@ const (
 	KindSiteUpdated = "site.updated"
 	KindAppsUpdated = "apps.updated"
 
+	// webhooks.endpoint
+	KindEndpointUpdated = "endpoint.updated"
+
 	// topics of one partition with one owner
 	KindStatePublished = "state.published" // all records are on the topic before it; its key is StateKey
 

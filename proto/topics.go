@@ -68,6 +68,7 @@ const (
 	SiteTopic         = "settings.site"
 	AppsTopic         = "settings.apps"
 	PageTopic         = "settings.page"
+	EndpointTopic     = "webhooks.endpoint"
 
 	ContactsCommandTopic = "contacts.command"
 	BookingCommandTopic  = "booking.command"
@@ -95,6 +96,7 @@ var Topics = []Topic{
 	{Name: SiteTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: Services},
 	{Name: AppsTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: append([]string{Gateway}, Services...)},
 	{Name: PageTopic, Partitions: 1, Compacted: true, Owner: "settings", Copies: []string{"booking", "forms", "settings"}},
+	{Name: EndpointTopic, Partitions: 1, Compacted: true, Owner: "webhooks", Copies: Services},
 	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, SealedTo: "contacts"},
 	{Name: BookingCommandTopic, Partitions: 1, Writers: []string{"settings"}, Readers: []string{"booking"}, SealedTo: "booking"},
 	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, SealedTo: "forms"},

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -14,6 +16,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/libs/openapi"
+	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -28,6 +31,8 @@ type Kit struct {
 	Identity *auth.Identity
 	Apps     *Apps
 	Site     *Site
+	// Endpoints are the receivers of events.
+	Endpoints *bus.Table[webhook.Endpoint]
 }
 
 // ipHeader is the proxy header chosen in the general settings.
@@ -71,6 +76,7 @@ func (k *Kit) NewSet() *op.Set {
 	s.Fingerprints = k.Keys.fingerprints
 	s.Exposed = k.Site.Exposed
 	s.Describe = func(e *op.Entry) any { return openapi.DescribeAbility(s, e) }
+	s.Endpoints = func() []webhook.Endpoint { return slices.Collect(maps.Values(k.Endpoints.All())) }
 	s.RateFactor = k.Config.RateFactor
 	return s
 }

@@ -223,7 +223,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 
 // tables are all copies of topics in memory.
 func (r *runner) tables() []Table {
-	return append([]Table{r.kit.Identity.Table, r.kit.Apps.table, r.kit.Site.Table}, r.parts.Tables...)
+	return append([]Table{r.kit.Identity.Table, r.kit.Apps.table, r.kit.Site.Table, r.kit.Endpoints}, r.parts.Tables...)
 }
 
 // follows are all topics that the service consumes. Erasures come first.

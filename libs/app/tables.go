@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -68,6 +69,11 @@ func (a *Apps) Watch(f func()) { a.table.Watch(func(string, AppsState, bool) { f
 
 // Set puts a state in force without the topic, for tests.
 func (a *Apps) Set(s AppsState) { a.table.Put("apps", s) }
+
+// newEndpoints makes a service's copy of the receivers of events, which rehearsals name.
+func newEndpoints(b *bus.Bus) *bus.Table[webhook.Endpoint] {
+	return bus.NewRecordTable[webhook.Endpoint](b, proto.EndpointTopic)
+}
 
 // Site is a service's copy of the site settings: JSON documents under general, portal, privacy,
 // form-style and booking-page's like.

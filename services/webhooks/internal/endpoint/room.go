@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
+	"frontdesk/proto"
 )
 
 // examples are calls that the tests have recorded, see apptest.CheckExamples.
@@ -35,7 +36,8 @@ func New(k *app.Kit, own func(address string) bool, drop func(ctx context.Contex
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Personal: app.Personal{Holds: map[string]app.Holds{"webhook": app.Nobody}},
+		Personal:  app.Personal{Holds: map[string]app.Holds{"webhook": app.Nobody}},
+		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.EndpointTopic, Table: "webhook", Emit: publish, EndForGood: true})},
 		Sealed: []app.Sealed{{Table: "webhook", Column: "secret", Purpose: purposeOf},
 			{Table: "webhook", Column: "old_secret", Purpose: purposeOf}},
 		Gauges: []app.Gauge{

@@ -126,6 +126,9 @@ func (r *Room) regenerateSecret(ctx context.Context, tx *db.Tx, in newSecret) (w
 	w.SecretHint, w.UpdatedAt, w.Version = signature.Hint(secret), tx.Now, w.Version+1
 	_, err = tx.Exec(ctx, `update webhook set secret = $2, secret_hint = $3, updated_at = $4, version = version + 1, old_secret = $5, old_secret_until = $6
 		where id = $1`, w.ID, r.seal(w.ID, secret), w.SecretHint, tx.Now, old, w.OldSecretUntil)
+	if err == nil {
+		err = publish(ctx, tx, []uuid.UUID{w.ID})
+	}
 	return withSecret{w, secret}, err
 }
 

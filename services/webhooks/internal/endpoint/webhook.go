@@ -18,6 +18,7 @@ import (
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/message"
 	"frontdesk/services/webhooks/internal/signature"
 )
@@ -132,6 +133,9 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (withSecret
 	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, only_for, only_keys, format, active, secret, secret_hint, created_at, updated_at)
 		values (@id, @name, @url, @events, @only, @keys, @format, @active, @secret, @hint, @now, @now)`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
 		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "secret": r.seal(w.ID, secret), "hint": w.SecretHint, "now": tx.Now})
+	if err == nil {
+		err = publish(ctx, tx, []uuid.UUID{w.ID})
+	}
 	return withSecret{w, secret}, err
 }
 
@@ -233,6 +237,9 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook,
 	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, only_for = @only, only_keys = @keys, format = @format, active = @active, paused = @paused, failures = @failures,
 		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
 		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
+	if err == nil {
+		err = publish(ctx, tx, []uuid.UUID{w.ID})
+	}
 	if err != nil {
 		return w, err
 	}
@@ -251,5 +258,6 @@ func (r *Room) remove(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, erro
 	if _, err := tx.Exec(ctx, `delete from webhook where id = $1`, in.ID); err != nil {
 		return op.None{}, err
 	}
+	tx.Tombstone(proto.EndpointTopic, in.ID.String())
 	return op.None{}, r.drop(ctx, tx, in.ID)
 }

@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
+	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -104,7 +105,7 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 	if err != nil {
 		return err
 	}
-	keys, err := keysOf(b.data)
+	keys, err := webhook.KeysOf(b.data)
 	if err != nil {
 		return err
 	}

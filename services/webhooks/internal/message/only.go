@@ -1,7 +1,6 @@
 package message
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,9 +8,9 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
-	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/libs/fault"
+	"frontdesk/libs/webhook"
 )
 
 // Only narrows down what a webhook gets of the events that it subscribed. A key that is left out, or empty, narrows nothing down, and
@@ -72,70 +71,7 @@ func (o Only) Keys() map[string][]string {
 		keys["form"] = append(keys["form"], strconv.FormatInt(id, 10))
 	}
 	for _, name := range o.Tag {
-		keys["tag"] = append(keys["tag"], tagKey(name))
+		keys["tag"] = append(keys["tag"], webhook.TagKey(name))
 	}
 	return keys
 }
-
-// keysOf are the values of a record, as Only.Keys spells them. A key is there if the record has such a value, also if that is empty.
-func keysOf(record json.RawMessage) (map[string][]string, error) {
-	var values struct {
-		Service, Form json.RawMessage
-		Tags          *[]string
-	}
-	if err := json.Unmarshal(record, &values); err != nil {
-		return nil, fmt.Errorf("webhooks: what narrows a record down: %w", err)
-	}
-	keys := map[string][]string{}
-	for key, raw := range map[string]json.RawMessage{"service": values.Service, "form": values.Form} {
-		if raw == nil {
-			continue
-		}
-		var of struct{ ID json.RawMessage }
-		if err := json.Unmarshal(raw, &of); err != nil {
-			return nil, fmt.Errorf("webhooks: %s of a record: %w", key, err)
-		}
-		keys[key] = []string{strings.Trim(string(of.ID), `"`)}
-	}
-	if values.Tags != nil {
-		keys["tag"] = []string{}
-		for _, name := range *values.Tags {
-			keys["tag"] = append(keys["tag"], tagKey(name))
-		}
-	}
-	return keys, nil
-}
-
-// unaccented are letters that no decomposition takes apart.
-var unaccented = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ð", "d", "þ", "th", "ł", "l", "đ", "d", "ı", "i")
-
-// tagKey is what all spellings of a tag's name share: no case, no accents, and one blank for what separates two words. Contacts
-// compare names by the same rule.
-func tagKey(name string) string {
-	letters := []rune(unaccented.Replace(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFKD.String(strings.TrimSpace(name)))))
-	var key strings.Builder
-	for i := 0; i < len(letters); {
-		end := i
-		for end < len(letters) && (unicode.IsSpace(letters[end]) || letters[end] == '-' || letters[end] == '_') {
-			end++
-		}
-		switch {
-		case end == i:
-			end++
-			fallthrough
-		case i == 0 || end == len(letters) || !isWord(letters[i-1]) || !isWord(letters[end]):
-			key.WriteString(string(letters[i:end]))
-		default:
-			key.WriteByte(' ')
-		}
-		i = end
-	}
-	return key.String()
-}
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/webhook"
 )
 
 func TestAnEventSaysWhatNarrowsItDown(t *testing.T) {
 	t.Parallel()
 	for _, e := range events {
 		b := exampleOf(e.Event)
-		keys, err := keysOf(b.data)
+		keys, err := webhook.KeysOf(b.data)
 		require.NoError(t, err)
 		require.ElementsMatch(t, e.Only, slices.Collect(maps.Keys(keys)), e.Event)
 		require.Equal(t, e.Record, b.key)
@@ -29,11 +31,11 @@ func TestTagsAreComparedAsContactsCompareThem(t *testing.T) {
 		{"A+"}, {"A-"}, {"A"}, {"-a"}, {"a - +"}, {"🎉"}, {"日本"},
 	} {
 		for _, name := range same {
-			require.Equal(t, tagKey(same[0]), tagKey(name), name)
+			require.Equal(t, webhook.TagKey(same[0]), webhook.TagKey(name), name)
 		}
 	}
-	require.NotEqual(t, tagKey("A+"), tagKey("A-"))
-	require.NotEqual(t, tagKey("A"), tagKey("A-"))
+	require.NotEqual(t, webhook.TagKey("A+"), webhook.TagKey("A-"))
+	require.NotEqual(t, webhook.TagKey("A"), webhook.TagKey("A-"))
 }
 
 func TestARecordThatHasNoServiceOrTagIsKeptOutByOne(t *testing.T) {
@@ -44,7 +46,7 @@ func TestARecordThatHasNoServiceOrTagIsKeptOutByOne(t *testing.T) {
 		`{"tags":[]}`: {"tag": {}},
 		`{"id":1}`:    {},
 	} {
-		keys, err := keysOf([]byte(record))
+		keys, err := webhook.KeysOf([]byte(record))
 		require.NoError(t, err)
 		require.Equal(t, want, keys, record)
 	}
