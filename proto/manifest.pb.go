@@ -367,7 +367,9 @@ type Ability struct {
 	// Operation id of the route it runs.
 	Operation string `protobuf:"bytes,12,opt,name=operation,proto3" json:"operation,omitempty"`
 	// It reaches people or systems outside: it sends a mail or calls a receiver.
-	OpenWorld     bool `protobuf:"varint,13,opt,name=open_world,json=openWorld,proto3" json:"open_world,omitempty"`
+	OpenWorld bool `protobuf:"varint,13,opt,name=open_world,json=openWorld,proto3" json:"open_world,omitempty"`
+	// It can be rehearsed: it takes Prefer: dry-run and If-Effects.
+	Rehearses     bool `protobuf:"varint,14,opt,name=rehearses,proto3" json:"rehearses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -489,6 +491,13 @@ func (x *Ability) GetOperation() string {
 func (x *Ability) GetOpenWorld() bool {
 	if x != nil {
 		return x.OpenWorld
+	}
+	return false
+}
+
+func (x *Ability) GetRehearses() bool {
+	if x != nil {
+		return x.Rehearses
 	}
 	return false
 }
@@ -620,7 +629,7 @@ const file_manifest_proto_rawDesc = "" +
 	"\x04Page\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03app\x18\x02 \x01(\tR\x03app\x12\x16\n" +
-	"\x06stream\x18\x03 \x01(\bR\x06stream\"\x85\x03\n" +
+	"\x06stream\x18\x03 \x01(\bR\x06stream\"\xa3\x03\n" +
 	"\aAbility\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12 \n" +
@@ -640,7 +649,8 @@ const file_manifest_proto_rawDesc = "" +
 	"\x03app\x18\v \x01(\tR\x03app\x12\x1c\n" +
 	"\toperation\x18\f \x01(\tR\toperation\x12\x1d\n" +
 	"\n" +
-	"open_world\x18\r \x01(\bR\topenWorld\"\xef\x01\n" +
+	"open_world\x18\r \x01(\bR\topenWorld\x12\x1c\n" +
+	"\trehearses\x18\x0e \x01(\bR\trehearses\"\xef\x01\n" +
 	"\bPresence\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12*\n" +

@@ -29,7 +29,7 @@ func RunAgainAfter(wait func(context.Context) error) error { return &waiting{wai
 // Do runs f in one transaction and commits when f returns nil. A deadlock, a serialization failure, a wrong assumption or
 // RunAgainAfter runs f again, so f must have no effect beside the transaction.
 func (d *DB) Do(ctx context.Context, f func(*Tx) error) error {
-	return d.run(ctx, pgx.TxOptions{}, f)
+	return d.run(ctx, unit{}, f)
 }
 
 // Slices runs f in transactions of their own until one of them does less than a full slice of the work. f returns how much it
@@ -49,14 +49,14 @@ func (d *DB) Slices(ctx context.Context, full int, f func(*Tx) (int, error)) err
 
 // Read runs f in one read-only transaction that sees a single state of the data.
 func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
-	return d.run(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	return d.run(ctx, unit{TxOptions: pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}}, f)
 }
 
-func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) error {
+func (d *DB) run(ctx context.Context, how unit, f func(*Tx) error) error {
 	var wrong []Assumption
 	began := time.Now()
 	for collisions := 0; ; {
-		err := d.attempt(ctx, opts, began, wrong, f)
+		err := d.attempt(ctx, how, began, wrong, f)
 		if w, ok := errors.AsType[*waiting](err); ok {
 			if err := w.wait(ctx); err != nil {
 				return err
@@ -76,13 +76,13 @@ func (d *DB) run(ctx context.Context, opts pgx.TxOptions, f func(*Tx) error) err
 	}
 }
 
-func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, began time.Time, wrong []Assumption, f func(*Tx) error) error {
+func (d *DB) attempt(ctx context.Context, how unit, began time.Time, wrong []Assumption, f func(*Tx) error) error {
 	conn, release, err := d.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	l := &lazyTx{conn: conn.Conn(), opts: opts}
+	l := &lazyTx{conn: conn.Conn(), opts: how.TxOptions}
 	// After a commit there is nothing left to roll back.
 	defer func() { _ = l.Rollback(ctx) }()
 	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), Began: began, disproved: wrong, secret: d.Secret, expects: expectedIn(ctx),
@@ -96,11 +96,18 @@ func (d *DB) attempt(ctx context.Context, opts pgx.TxOptions, began time.Time, w
 		}
 		return err
 	}
-	if err := tx.commit(ctx); err != nil {
+	end := tx.commit
+	if how.rehearsal {
+		end = tx.tryCommit
+	}
+	if err := end(ctx); err != nil {
 		if err = asWrongAssumption(err); tx.Explain != nil && disproved(err) == "" {
 			err = tx.Explain(err)
 		}
 		return err
+	}
+	if how.rehearsal {
+		return nil
 	}
 	if len(tx.waiting) > 0 {
 		d.Wake()

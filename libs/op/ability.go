@@ -102,6 +102,9 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
+	if rehearsal, ok := out.(*Rehearsal); ok {
+		maps.Copy(w.Header(), rehearsal.Headers())
+	}
 	if f, ok := out.(*file); ok {
 		text, err := f.inMemory()
 		if err != nil {

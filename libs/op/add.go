@@ -17,9 +17,11 @@ import (
 )
 
 // Add declares o and binds it to f, which runs in one transaction: read-only when the operation reads,
-// else together with the audit entry and the stored answer of an Idempotency-Key.
+// else together with the audit entry and the stored answer of an Idempotency-Key. With Prefer: dry-run the transaction is rolled back
+// and answers with its effects.
 func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, error)) {
 	e := newEntry[In, Out](s, o)
+	e.inTransaction = true
 	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
 		if e.Reads && !e.Audited {
 			var out Out
@@ -30,7 +32,14 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			return out, err
 		}
 		var done any
-		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+		run, making := s.DB.Do, Making{}
+		if r.rehearses {
+			run = s.DB.Rehearse
+		}
+		if r.rehearses || r.effects != "" {
+			making.After = db.NewID()
+		}
+		err := run(ctx, func(tx *db.Tx) error {
 			if r.key != "" {
 				stored, err := tx.Claim(ctx, r.claim(e.ID))
 				if err != nil || stored != nil {
@@ -46,8 +55,20 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 				return fmt.Errorf("op: %s does not compare the version that its caller has seen", e.ID)
 			}
 			done = out
-			if err := e.audit(ctx, tx, r, out); err != nil || r.key == "" {
+			if err := e.audit(ctx, tx, r, out); err != nil {
 				return err
+			}
+			if r.rehearses || r.effects != "" {
+				rehearsal, err := e.rehearsed(ctx, tx, r, making, out)
+				if err != nil {
+					return err
+				}
+				if r.rehearses {
+					done = rehearsal
+				}
+			}
+			if r.key == "" {
+				return nil
 			}
 			return tx.Keep(ctx, r.claim(e.ID), e.stored(ctx, r, out))
 		})
@@ -127,6 +148,9 @@ func bindTo[In any](e *Entry, run func(context.Context, *request, In) (any, erro
 		var in In
 		if err := e.bind(r, &in); err != nil {
 			return nil, err
+		}
+		if refusal := ErrNoRehearsal[e.NoRehearsal()]; refusal != nil && (r.rehearses || r.effects != "") {
+			return nil, refusal
 		}
 		if !e.Download && !e.Events {
 			var cancel context.CancelFunc

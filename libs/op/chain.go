@@ -113,6 +113,12 @@ func (e *Entry) admit() endpoint.Middleware {
 					return nil, fault.Invalid("Idempotency-Key", p)
 				}
 			}
+			if err := e.readRehearsal(r); err != nil {
+				return nil, err
+			}
+			if r.rehearses {
+				r.key = "" // its answer is none that a repeated call may get
+			}
 			if e.Versioned && !r.asAbility {
 				seen, weak, p := versions(r.http.Header.Values("If-Match"))
 				if !p.IsZero() {

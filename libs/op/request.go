@@ -27,6 +27,9 @@ type request struct {
 	// asAbility tells that the operation is called as an ability, with args for its input.
 	asAbility bool
 	key       string
+	// rehearses says that nothing of the call may stay; effects is the hash of those that its caller expects, or empty.
+	rehearses bool
+	effects   string
 	prints    [][]byte
 	actor     db.Actor
 }

@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
+	"frontdesk/libs/webhook"
 )
 
 // What a process has open at once of the answers that last: files, and streams of events.
@@ -37,6 +38,8 @@ type Set struct {
 	// Fingerprints returns the keyed fingerprints of a request, as db.Request has them. A plain hash would let whoever reads the
 	// table try out what somebody has sent.
 	Fingerprints func(request []byte) [][]byte
+	// Endpoints are the webhooks that there are, for the effects of a call; nil if nobody knows them.
+	Endpoints func() []webhook.Endpoint
 	// RateFactor multiplies every limit; with 0 nothing is limited.
 	RateFactor float64
 
@@ -60,12 +63,14 @@ type Set struct {
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	return &Set{Service: service, DB: d, auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
+	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
 		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
 		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
 		Answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 		Requests: huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
 	}
+	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Rehearsal]())
+	return s
 }
 
 // Tag is a heading in the description, under which operations stand.
@@ -103,6 +108,8 @@ type Entry struct {
 	set    *Set
 	call   endpoint.Endpoint
 	outKey []int // index of the answer's id
+	// inTransaction says that all it does is in one transaction, see Add.
+	inTransaction bool
 }
 
 // Under puts the operations that are added after it under a heading. text says in a sentence or two what they are about.
@@ -128,6 +135,13 @@ func (s *Set) Examples(recorded []byte) {
 
 // Recorded returns the examples by operation. Package openapi reads them.
 func (s *Set) Recorded() map[string]json.RawMessage { return maps.Clone(s.examples) }
+
+func (s *Set) endpoints() []webhook.Endpoint {
+	if s.Endpoints == nil {
+		return nil
+	}
+	return s.Endpoints()
+}
 
 // Entries are all operations in the order of their declaration.
 func (s *Set) Entries() []*Entry { return s.ops }

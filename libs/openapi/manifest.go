@@ -30,7 +30,7 @@ func Manifest(s *op.Set) (*proto.Manifest, error) {
 		m.Abilities = append(m.Abilities, &proto.Ability{Name: a.Name, Label: a.Label, Description: a.Description,
 			InputSchema: in, OutputSchema: out, Permission: e.Perm, ReadOnly: e.RunMethod() == http.MethodGet,
 			Destructive: e.Destructive, Idempotent: e.Idempotent, Exposed: !e.Hidden,
-			OpenWorld: e.Outside, App: e.App, Operation: e.ID})
+			OpenWorld: e.Outside, Rehearses: e.Rehearses(), App: e.App, Operation: e.ID})
 		path, name := "/abilities/"+a.Name, strings.TrimPrefix(a.Name, "svc/")
 		m.Routes = append(m.Routes, &proto.Route{Id: "ability-" + name, Method: http.MethodGet, Path: path, App: e.App},
 			&proto.Route{Id: "run-" + name, Method: e.RunMethod(), Path: path + "/run", App: e.App, Stream: e.Download})

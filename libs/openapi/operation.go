@@ -72,6 +72,11 @@ func operation(e *op.Entry, example Example, components map[string]map[string]an
 		components["parameters"]["IfMatch"] = matchParameter
 		params = append(params, ref("parameters", "IfMatch"))
 	}
+	if e.Rehearses() {
+		components["parameters"]["Prefer"], components["parameters"]["IfEffects"] = preferParameter, effectsParameter
+		params = append(params, ref("parameters", "Prefer"), ref("parameters", "IfEffects"))
+		o["x-rehearsal"] = ref("schemas", "Rehearsal")
+	}
 	if e.Kept {
 		params = append(params, keptParameter)
 	}
@@ -210,6 +215,9 @@ func done(e *op.Entry, status int, example Example) map[string]any {
 	}
 	if e.Replays() {
 		with["Idempotent-Replayed"] = ref("headers", "IdempotentReplayed")
+	}
+	if e.Rehearses() {
+		with["Preference-Applied"] = ref("headers", "PreferenceApplied")
 	}
 	done["headers"] = with
 	return done

@@ -56,6 +56,10 @@ func refusals(e *op.Entry) []refusal {
 	add(e.Replays(), db.ErrIdempotency, "The Idempotency-Key was used with another request within the last 24 hours.")
 	add(e.Versioned, fault.VersionMismatch(8), "The record has another version than If-Match names. data.version is the one it has.")
 	add(e.Versioned, fault.WeakTag(8), "The record has the version that If-Match names, but by a weak tag: a proxy that compresses has put W/ before it.")
+	add(e.Rehearses(), op.EffectsChanged(op.Effects{}, "5f2c9b1e7d0a4e6b9a530c2f7a9d1e55"), "The call does something else by now than the rehearsal that If-Effects names. data.effects and data.hash are those of now.")
+	if why := e.NoRehearsal(); why != "" {
+		add(true, op.ErrNoRehearsal[why], "Prefer: dry-run or If-Effects was sent, and this cannot be rehearsed.")
+	}
 	add(writes, fault.TooLarge(op.MaxBody), "The body is larger than the operation takes: 1 MiB unless its description says otherwise.")
 	add(writes && !e.TakesAny, op.ErrMedia, "The body was not sent as application/json, or in the media type of the file that the operation takes.")
 	add(protected || len(e.Limits) > 0, fault.RateLimited(12*time.Second), "Too many calls. data.retry_after and the header Retry-After are the seconds to wait.")
@@ -92,12 +96,15 @@ func common(status int, of []refusal) string {
 	}
 	switch status {
 	case 400:
-		return name("Invalid", "svc_invalid_json", "Body", "svc_invalid_cursor", "Cursor", "-svc_invalid_json", "Param")
+		return name("Invalid", "svc_invalid_json", "Body", "svc_invalid_cursor", "Cursor", "-svc_invalid_json", "Param",
+			"network", "Outside", "public", "Public", "sign_in", "SignIn")
 	case 403:
 		return name("Forbidden", "-svc_forbidden", "WithoutPermission", "-svc_two_factor_required", "InFirstStep", "-assistant", "ToPersons",
 			"person_only", "ToPrograms", "visibility", "ToOwnVisibility")
 	case 404:
 		return name("NotFound", "svc_no_route", "OrOff", "-svc_not_found", "App")
+	case 412:
+		return name("EffectsChanged", "svc_version_mismatch", "OrVersion")
 	}
 	words := strings.Split(strings.TrimPrefix(of[0].Code, "svc_"), "_")
 	for i, w := range words {

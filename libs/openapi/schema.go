@@ -25,11 +25,16 @@ var (
 		"ETag":               header("The record's version, for If-Match.", "string"),
 		"FileTag":            header("Stands for the bytes of the file, for If-None-Match.", "string"),
 		"IdempotentReplayed": header("true if the answer is that of an earlier call with this Idempotency-Key.", "string"),
+		"PreferenceApplied":  header("dry-run if the call was rehearsed: the answer is a Rehearsal, and nothing has happened.", "string"),
 	}
 	keyParameter = map[string]any{"name": "Idempotency-Key", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice."}
 	keptParameter = map[string]any{"name": "If-None-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "The ETag of the file that you have."}
+	preferParameter = map[string]any{"name": "Prefer", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
+		"description": "dry-run rehearses the call: it runs with all its checks, is rolled back, and answers 200 with a Rehearsal (x-rehearsal) in the place of its own answer. A refusal stays as it is."}
+	effectsParameter = map[string]any{"name": "If-Effects", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
+		"description": "The hash of a rehearsal, in quotes. If the call would have other effects by now, nothing happens and the answer is 412 svc_effects_changed."}
 	matchParameter = map[string]any{"name": "If-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch."}
 )

@@ -56,6 +56,8 @@ type state struct {
 	users    int64
 	offset   time.Duration
 	senders  map[string]*bus.Bus // by the service in whose name they send
+	// rehearsed are the routes of which Rehearsing clients have rehearsed a change.
+	rehearsed map[string]bool
 }
 
 // For is the same running service with failures reported to another test: one that is a case of the test that started it.
@@ -146,7 +148,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	transport := login.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	out := &Service{t: t, Neighbours: bus.New(brokers, login), state: &state{broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport},
-		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}}}
+		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}, rehearsed: map[string]bool{}}}
 	t.Cleanup(func() {
 		_ = out.Neighbours.Close()
 		out.mu.Lock()

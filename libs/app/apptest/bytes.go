@@ -67,7 +67,7 @@ func (s *Service) sendBytes(c *Client, method, address, bad string) int {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	for _, name := range []string{"Accept-Language", "User-Agent", "Referer", "Idempotency-Key", "If-Match", "If-None-Match", "X-Request-Id", "X-Forwarded-For"} {
+	for _, name := range []string{"Accept-Language", "User-Agent", "Referer", "Idempotency-Key", "If-Match", "If-Effects", "Prefer", "If-None-Match", "X-Request-Id", "X-Forwarded-For"} {
 		req.Header.Set(name, "\xff\xfe\xc3\x28")
 	}
 	session := "svc_session=" + c.cookie

@@ -72,13 +72,18 @@ func (c *contract) holds(route *routers.Route, status int, body []byte) error {
 	if at == "" {
 		at = "#/paths/" + escaped(route.Path) + "/" + strings.ToLower(route.Method) + "/responses/" + code
 	}
+	return c.fits(strings.TrimPrefix(at, "#")+"/content/application~1json/schema", body)
+}
+
+// fits says where a JSON text differs from the schema at a place of the description.
+func (c *contract) fits(at string, text []byte) error {
 	c.mu.Lock()
-	schema, err := c.schemas.Compile(descriptionURL + at + "/content/application~1json/schema")
+	schema, err := c.schemas.Compile(descriptionURL + "#" + at)
 	c.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}

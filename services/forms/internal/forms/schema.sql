@@ -20,7 +20,7 @@ CREATE TABLE contact_alias (
 );
 
 CREATE TABLE form (
-	id bigint GENERATED ALWAYS AS IDENTITY,
+	id bigint DEFAULT next_number('form_id_seq'::regclass) NOT NULL,
 	version bigint DEFAULT 1 NOT NULL,
 	name text NOT NULL,
 	status text NOT NULL,

@@ -24,7 +24,7 @@ const (
 )
 
 // run calls the API for a tool, with the caller's credential.
-func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMessage) *sdk.CallToolResult {
+func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMessage, how rehearsal) *sdk.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	defer context.AfterFunc(c.call, cancel)()
@@ -32,6 +32,7 @@ func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMe
 	if err != nil {
 		return failed(err)
 	}
+	how.headers(req.Header)
 	res, err := a.client.Do(req)
 	if err != nil {
 		return failed(fault.Unavailable())
@@ -46,7 +47,7 @@ func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMe
 	case res.StatusCode != http.StatusOK:
 		return refusal(res.StatusCode, body)
 	}
-	return answered(body)
+	return fromOutside(answered(body), c.omits)
 }
 
 // request is the call of the API that runs an ability.

@@ -91,6 +91,8 @@ func serverOf(r *http.Request) *sdk.Server {
 type caller struct {
 	actor  db.Actor
 	groups []string // nil for the three tools that lead to all abilities
+	reads  bool     // shown are abilities that read only
+	omits  bool     // what visitors typed is left out of answers
 	header http.Header
 	call   context.Context // ends when nobody waits for the answer any more, which the library does not tell before version 2026-07-28
 }
@@ -119,7 +121,14 @@ func (a *Adapter) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	actor.Address = a.Auth.Address(r)
 	c := caller{actor: actor, header: r.Header}
-	if c.groups, err = a.wanted(r.URL.Query()); err != nil {
+	query := r.URL.Query()
+	if c.groups, err = a.wanted(query); err != nil {
+		return err
+	}
+	if c.reads, err = switched(query, "readonly", "1"); err != nil {
+		return err
+	}
+	if c.omits, err = switched(query, "untrusted", "omit"); err != nil {
 		return err
 	}
 	if id := r.Header.Get(sessionHeader); id != "" && !a.isSession(id, actor) {
@@ -174,6 +183,14 @@ func (a *Adapter) wanted(q url.Values) ([]string, error) {
 		}
 	}
 	return groups, nil
+}
+
+// switched reports whether a parameter of the address has the one value that it may have.
+func switched(q url.Values, name, value string) (bool, error) {
+	if given := q.Get(name); given != "" && given != value {
+		return false, fault.Invalid(name, fault.NotOneOf(value))
+	}
+	return q.Get(name) != "", nil
 }
 
 func (a *Adapter) groups() []string {

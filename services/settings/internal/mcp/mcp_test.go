@@ -175,6 +175,29 @@ func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
 			return entry.Text("items.0.channel") == "ability" && entry.Text("items.0.actor_label") == "assistant"
 		})
 	})
+	t.Run("a change is rehearsed, and then made as it was seen or not at all", func(t *testing.T) {
+		s := d.connect("?tools=settings", d.key, nil)
+		require.Contains(t, d.tools(s)["svc-update-form-style"].InputSchema.(map[string]any)["properties"], "dry_run")
+		_, seen := d.call(s, "svc-update-form-style", map[string]any{"size": 17, "dry_run": true})
+		change := seen["effects"].(map[string]any)["changes"].([]any)[0].(map[string]any)
+		require.Equal(t, []any{"size", 17.0}, []any{change["field"], change["new"]})
+		_, again := d.call(d.connect("", d.key, nil), "execute-ability", map[string]any{"name": "update-form-style", "input": map[string]any{"size": 17}, "dry_run": true})
+		require.Equal(t, seen["hash"], again["hash"])
+		_, refused := d.call(s, "svc-update-form-style", map[string]any{"size": 18, "if_effects": seen["hash"]})
+		require.Equal(t, "svc_effects_changed", refused["code"])
+		_, style := d.call(s, "svc-update-form-style", map[string]any{"size": 17, "if_effects": seen["hash"]})
+		require.EqualValues(t, 17, style["size"])
+	})
+	t.Run("who asks for reading only is offered nothing else", func(t *testing.T) {
+		s := d.connect("?tools=settings&readonly=1&untrusted=omit", d.key, nil)
+		for name, tool := range d.tools(s) {
+			require.True(t, tool.Annotations.ReadOnlyHint, name)
+		}
+		_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "svc-update-form-style"})
+		require.Error(t, err)
+		res, _ := d.send("?readonly=perhaps", initialize)
+		require.Equal(t, 400, res.StatusCode)
+	})
 	t.Run("the audit log has the address of the assistant, not of this process", func(t *testing.T) {
 		_, body := d.send("?tools=settings", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc-update-form-style","arguments":{"size":16}}}`,
 			"X-Forwarded-For", "198.51.100.7")

@@ -230,7 +230,7 @@ CREATE TABLE notification (
 );
 
 CREATE TABLE page (
-	id bigint GENERATED ALWAYS AS IDENTITY,
+	id bigint DEFAULT next_number('page_id_seq'::regclass) NOT NULL,
 	title text NOT NULL,
 	slug text NOT NULL,
 	status text NOT NULL,
@@ -273,7 +273,7 @@ CREATE TABLE password_request (
 );
 
 CREATE TABLE person (
-	id bigint GENERATED ALWAYS AS IDENTITY,
+	id bigint DEFAULT next_number('person_id_seq'::regclass) NOT NULL,
 	login text NOT NULL,
 	name text NOT NULL,
 	email text NOT NULL,

@@ -1,0 +1,114 @@
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+)
+
+// Rehearsal is the answer to a call with Prefer: dry-run: what the call would have answered and done. Nothing of it has happened.
+type Rehearsal struct {
+	Answer  json.RawMessage `json:"answer" doc:"What the call would answer, without secrets that are shown once; null for an empty answer."`
+	Status  int             `json:"status" doc:"The status of that answer."`
+	Effects Effects         `json:"effects" doc:"What it would do."`
+	Hash    string          `json:"hash" doc:"Stands for the effects, for If-Effects."`
+}
+
+// Headers say that the preference was followed.
+func (*Rehearsal) Headers() http.Header { return http.Header{"Preference-Applied": {dryRun}} }
+
+// StatusCode is 200, whatever that of the call would be.
+func (*Rehearsal) StatusCode() int { return http.StatusOK }
+
+const dryRun = "dry-run"
+
+// prefersDryRun reads the header Prefer of RFC 7240.
+func prefersDryRun(h http.Header) bool {
+	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		token, _, _ := strings.Cut(preference, ";")
+		if strings.EqualFold(strings.TrimSpace(token), dryRun) {
+			return true
+		}
+	}
+	return false
+}
+
+// readRehearsal takes Prefer and If-Effects from the request of an operation that writes. One that reads ignores both.
+func (e *Entry) readRehearsal(r *request) error {
+	if e.Reads {
+		return nil
+	}
+	r.rehearses = prefersDryRun(r.http.Header)
+	tag := r.http.Header.Get("If-Effects")
+	if tag == "" {
+		return nil
+	}
+	hash, opened := strings.CutPrefix(tag, `"`)
+	hash, closed := strings.CutSuffix(hash, `"`)
+	if !opened || !closed || hash == "" {
+		return fault.Invalid("If-Effects", fault.Format("effects", "the hash of a rehearsal in quotes", `"5f2c…"`))
+	}
+	r.effects = hash
+	return nil
+}
+
+// ErrNoRehearsal are the refusals of operations that cannot be rehearsed, by reason: 400 svc_no_rehearsal.
+var ErrNoRehearsal = map[string]*fault.Fault{}
+
+func init() {
+	for reason, message := range map[string]string{
+		"network": "This cannot be rehearsed: it talks to other systems.",
+		"public":  "This cannot be rehearsed: it is for visitors.",
+		"sign_in": "This cannot be rehearsed: it is a part of signing in.",
+	} {
+		ErrNoRehearsal[reason] = fault.New(http.StatusBadRequest, "svc_no_rehearsal", message, "reason", reason)
+	}
+}
+
+// NoRehearsal is why an operation that writes cannot be rehearsed: a reason of ErrNoRehearsal, or empty if it can or if it reads.
+func (e *Entry) NoRehearsal() string {
+	_, passes := e.Op.Fails[AnyRefusal]
+	switch {
+	case e.Reads, passes: // what another operation is asked, that one rehearses
+		return ""
+	case e.Perm == Public:
+		return "public"
+	case strings.HasPrefix(e.Path(), "/auth/"):
+		return "sign_in"
+	case !e.inTransaction:
+		return "network"
+	}
+	return ""
+}
+
+// Rehearses reports whether the operation takes Prefer: dry-run and If-Effects.
+func (e *Entry) Rehearses() bool { return !e.Reads && e.NoRehearsal() == "" }
+
+// rehearsed is the rehearsal of a call at the end of its transaction, in which it has answered out. If the caller expects other effects, the
+// error is 412 svc_effects_changed.
+func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, out any) (*Rehearsal, error) {
+	effects, err := EffectsOf(tx.Emitted(), e.set.endpoints())
+	if err != nil {
+		return nil, err
+	}
+	m.Now, m.Creates = tx.Now, e.pathID(r) == ""
+	stored := e.stored(ctx, r, out)
+	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.seenBy(tx.Who), Hash: effects.Hash(m)}
+	if stored.Status == http.StatusNoContent {
+		done.Answer = json.RawMessage("null")
+	}
+	if r.effects != "" && r.effects != done.Hash {
+		return nil, EffectsChanged(done.Effects, done.Hash)
+	}
+	return done, nil
+}
+
+// EffectsChanged refuses a call that does not do what its caller has seen: 412 svc_effects_changed, with what it does.
+func EffectsChanged(now Effects, hash string) *fault.Fault {
+	return fault.New(http.StatusPreconditionFailed, "svc_effects_changed", "This does something else by now than what you have seen. Look at it again.",
+		"effects", now, "hash", hash)
+}

@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app/apptest"
+)
+
+func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := admin(t, s)
+	does := c.Rehearsing()
+	page := fmt.Sprint("/pages/", does.Post("/pages", `{"title":"About"}`).Is(201).Field("id"))
+	does.Patch(page, `{"title":"About us"}`).Is(200)
+	does.Delete(page, nil).Is(204)
+	logo := c.With("Content-Type", "image/webp").Post("/media", pixel).Is(201).Field("id")
+	does.Delete(fmt.Sprint("/media/", logo), nil).Is(204)
+
+	for path, body := range map[string]string{
+		"/me/notifications": `{"digest_at":"08:00"}`, "/settings/form-style": `{"size":17}`, "/settings/general": `{"currency":"CHF"}`,
+		"/settings/portal": `{"powered_by":true}`, "/settings/telemetry": `{"stats":true}`,
+		"/settings/roles/staff": `{"visibility":"all"}`, "/settings/privacy": `{"delete_on_uninstall":true}`, "/setup": `{"done":true}`,
+		"/integrations/ai": `{"abilities":{"svc/update-role":true}}`,
+	} {
+		does.Patch(path, body).Is(200)
+	}
+	view := "/views/" + does.Post("/views", `{"entity":"contacts","name":"Customers","query":{"status":"customer"}}`).Is(201).Text("id")
+	does.Patch(view, `{"shared":true}`).Is(200)
+	does.Delete(view, nil).Is(204)
+	does.Post("/support/requests", `{"type":"bug","subject":"It hums","message":"All day.","include_environment":true}`).Is(200)
+	does.Post("/feedback/deactivate", `{"reason":"too_hard","text":"sorry"}`).Is(200)
+
+	invited := does.Post("/staff", `{"email":"bo@example.com","name":"Bo","role":"staff"}`).Is(201)
+	require.NotContains(t, c.With("Prefer", "dry-run").Post("/staff", `{"email":"cas@example.com","name":"Cas","role":"staff"}`).Is(200).Body, "token=")
+	does.Put(fmt.Sprint("/staff/", invited.Field("user_id"), "/role"), `{"role":"svc_admin"}`).Is(200)
+
+	an := join(t, s, c, "an@example.com", "svc_admin")
+	path := fmt.Sprint("/staff/", userID(an))
+	withKey(t, s, an, "an@example.com", false)
+	withSecondFactor(t, s, an)
+	connectedAs := func(who *apptest.Client, own string) string {
+		connected(t, s, who)
+		return c.Get(own + "/access").Is(200).Text("connections.0.id")
+	}
+	does.Delete(path+"/connections/"+connectedAs(an, path), nil).Is(204)
+	access := c.Get(path + "/access").Is(200)
+	does.Delete(path+"/application-passwords/"+access.Text("application_passwords.0.id"), nil).Is(204)
+	does.Delete(path+"/sessions/"+access.Text("sessions.0.id"), nil).Is(204)
+	does.Delete(path+"/two-factor", nil).Is(204)
+	does.Delete("/me/connections/"+connectedAs(c, fmt.Sprint("/staff/", userID(c))), nil).Is(204)
+
+	made := does.Post("/me/application-passwords", `{"name":"reader"}`).Is(201)
+	require.NotEmpty(t, made.Text("password"))
+	require.NotContains(t, c.With("Prefer", "dry-run").Post("/me/application-passwords", `{"name":"other"}`).Is(200).Body, `"password"`, "a secret is shown by a call that is made")
+	does.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
+	does.Patch("/settings/api-access", `{"roles":["staff"]}`).Is(200)
+	s.CheckRehearsals()
+}
