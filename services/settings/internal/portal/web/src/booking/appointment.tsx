@@ -10,6 +10,7 @@ import { confirmRequest } from "@/kit/answer"
 import { Button, ButtonLink } from "@/kit/button"
 import { dayLongText, dayOf, dayText, durationText, elsewhere, momentText, timeRange, timeText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
+import { Effects, useEffects } from "@/kit/effects"
 import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { useKeys } from "@/kit/keys"
 import { Panel } from "@/kit/panel"
@@ -248,6 +249,10 @@ export function Actions({ a, small }: { a: Record; small?: boolean }) {
 /** Cancels or declines, with a reason that stays in the team. */
 export function EndDialog({ a, how, onClose }: { a: Pick<Record, "id" | "starts_at" | "ends_at" | "contact" | "service">; how: "cancel" | "decline"; onClose: () => void }) {
   const queries = useQueryClient()
+  const { rehearsal } = useEffects(["appointments", how, a.id], (headers) => {
+    const call = { params: { path: { id: a.id } }, body: {}, headers }
+    return how === "cancel" ? api.POST("/appointments/{id}/cancel", call) : api.POST("/appointments/{id}/decline", call)
+  })
   const form = useForm(async (values, key) => {
     const call = { params: { path: { id: a.id }, header: { "Idempotency-Key": key } }, body: { reason: text(values, "reason") } }
     const after = await take(how === "cancel" ? api.POST("/appointments/{id}/cancel", call) : api.POST("/appointments/{id}/decline", call))
@@ -264,7 +269,7 @@ export function EndDialog({ a, how, onClose }: { a: Pick<Record, "id" | "starts_
         <div className="dialog-body">
           <p>{a.service.name}, {dayLongText(a.starts_at)}, <span className="num nowrap">{timeRange(a.starts_at, a.ends_at)}</span></p>
           <TextArea name="reason" label={t("booking.reason")} help={<Internal />} rows={2} />
-          <p className="with-icon soft"><Mail aria-hidden />{t("booking.client_mailed", { name: a.contact.name })}</p>
+          <Effects of={rehearsal} label={(field) => tOr(`booking.${field}`, field)} />
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("booking.keep")}</Button><Button kind="bad" type="submit" busy={form.busy}>{t(`booking.${how}_and_mail`)}</Button></footer>
       </Form>

@@ -5,6 +5,7 @@ import { api, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
+import { Effects, useEffects } from "@/kit/effects"
 import { Picker, type Choice } from "@/kit/picker"
 import { saying } from "@/kit/problem"
 import { Failed, Skeleton } from "@/kit/states"
@@ -28,19 +29,21 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
   const [problem, setProblem] = useState("")
   const people = kind === "contacts"
   const find = async (words: string, signal: AbortSignal) => (await (people ? findContacts : findOrganizations)(words, signal)).filter((c) => c.id !== id)
+  const call = (other: string, headers?: Record<string, string>) => ({ params: { path: { id } }, body: { other_id: other }, headers })
+  const { rehearsal, exactly, changed } = useEffects([kind, "merge", id, chosen?.id], chosen && ((headers) =>
+    people ? api.POST("/contacts/{id}/merge", call(chosen.id, headers)) : api.POST("/organizations/{id}/merge", call(chosen.id, headers))))
   const merge = async () => {
     setBusy(true)
     try {
-      const body = { other_id: chosen!.id }
-      if (people) queries.setQueryData(contactKey(id), await take(api.POST("/contacts/{id}/merge", { params: { path: { id } }, body })))
-      else queries.setQueryData(organizationKey(id), await take(api.POST("/organizations/{id}/merge", { params: { path: { id } }, body })))
+      if (people) queries.setQueryData(contactKey(id), await take(api.POST("/contacts/{id}/merge", call(chosen!.id, exactly))))
+      else queries.setQueryData(organizationKey(id), await take(api.POST("/organizations/{id}/merge", call(chosen!.id, exactly))))
       queries.removeQueries({ queryKey: [kind, "one", chosen!.id] })
       for (const key of [timelineKey(kind, id), [kind, "list"], [kind, "links", id], ["organizations", "duplicates"]]) void queries.invalidateQueries({ queryKey: key })
       toast(t("contacts.merged", { name, other: chosen!.name }))
       onDone?.()
       onClose()
     } catch (e) {
-      setProblem(saying(asFault(e)))
+      setProblem(changed(e) ? t("problem.effects_changed") : saying(asFault(e)))
       setBusy(false)
     }
   }
@@ -51,6 +54,7 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
         {!other && <Picker name="other" label={t("contacts.merge_other")} source={kind + " merge " + id} find={find} value={chosen} onChange={setChosen} autoFocus />}
         {chosen && (people ? <People id={id} other={chosen.id} /> : <Companies id={id} other={chosen.id} />)}
         {chosen && <p className="soft small">{t("contacts.merge_text", { other: chosen.name })}</p>}
+        {chosen && <Effects of={rehearsal} label={(field) => tOr(`contacts.${field}`, field)} />}
       </div>
       <footer className="dialog-foot">
         <Button onClick={onClose}>{t("cancel")}</Button>

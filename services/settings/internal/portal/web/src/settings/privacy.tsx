@@ -4,6 +4,7 @@ import { api, ifMatch, take, type Schema } from "@/api/client"
 import { erasePersonalData, exportPersonalData } from "@/api/limits"
 import { Button, ButtonAnchor } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
+import { dryRun, exactly, otherEffects, Shown, type Rehearsal } from "@/kit/effects"
 import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { today } from "@/kit/dates"
@@ -91,8 +92,19 @@ function Take() {
 function Erase() {
   const form = useForm(async (values, key) => {
     const email = text(values, "email")
-    if (email !== "" && !(await confirm({ title: t("settings.erase_title", { email }), text: t("settings.erase_confirm"), action: t("settings.erase_action"), bad: true, word: email }))) return
-    const { erased } = await take(api.POST("/privacy/erase", { params: { header: { "Idempotency-Key": key } }, body: { email } }))
+    const send = (headers: Record<string, string>) => take(api.POST("/privacy/erase", { params: { header: { "Idempotency-Key": key } }, body: { email }, headers }))
+    const erase = async (note?: string): Promise<{ erased: number } | null> => {
+      const seen = (await send(dryRun)) as unknown as Rehearsal
+      const words = <>{note && <p>{note}</p>}<p>{t("settings.erase_confirm")}</p><Shown of={seen} /></>
+      if (!(await confirm({ title: t("settings.erase_title", { email }), text: words, action: t("settings.erase_action"), bad: true, word: email }))) return null
+      return send(exactly(seen)).catch((e: unknown) => {
+        if (otherEffects(e)) return erase(t("problem.effects_changed"))
+        throw e
+      })
+    }
+    const done = await erase()
+    if (!done) return
+    const { erased } = done
     form.ref.current?.reset()
     toast(erased > 0 ? t("settings.erased", { email }) : t("settings.erased_none", { email }))
   })

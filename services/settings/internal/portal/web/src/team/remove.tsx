@@ -6,7 +6,8 @@ import { api, take, type Schema } from "@/api/client"
 import { Button } from "@/kit/button"
 import { dayText, timeText, today } from "@/kit/dates"
 import { Dialog } from "@/kit/dialog"
-import { Form, SelectField, text, useForm } from "@/kit/form"
+import { Effects, useEffects } from "@/kit/effects"
+import { Form, SelectField, useForm } from "@/kit/form"
 import { on } from "@/kit/start"
 import { number, t } from "@/kit/text"
 import { toast } from "@/kit/toast"
@@ -20,8 +21,9 @@ export function Remove({ m, onClose }: { m: Member; onClose: () => void }) {
   const navigate = useNavigate()
   return (
     <Leave user={m.user_id} title={t("team.remove_title", { name: m.name })} words={t("team.remove_text", { name: m.name })} action={t("team.remove_do", { name: m.name })} onClose={onClose}
-      remove={async (query) => {
-        await take(api.DELETE("/staff/{user}", { params: { path: { user: m.user_id }, query } }))
+      rehearse={(query, headers) => api.DELETE("/staff/{user}", { params: { path: { user: m.user_id }, query }, headers })}
+      remove={async (query, headers) => {
+        await take(api.DELETE("/staff/{user}", { params: { path: { user: m.user_id }, query }, headers }))
         onClose()
         toast(t("team.removed", { name: m.name }))
         await navigate({ to: "/people" })
@@ -47,18 +49,25 @@ export function Revoke({ i, onClose }: { i: Schema<"Invitation">; onClose: () =>
   )
 }
 
+type Successor = { successor?: string }
+
 type Leaving = {
   user: number
   title: string
   words: string
   /** What the button says. */
   action: string
-  remove: (query: { successor?: string }) => Promise<void>
+  remove: (query: Successor, headers?: Record<string, string>) => Promise<void>
+  /** Sends the removal with headers; left out where it cannot be rehearsed. */
+  rehearse?: (query: Successor, headers: Record<string, string>) => Promise<{ data?: unknown }>
   onClose: () => void
 }
 
 /** Asks for a successor of somebody who goes: says what is handed over, and names the appointments that stand in the way. */
-function Leave({ user, title, words, action, remove, onClose }: Leaving) {
+function Leave({ user, title, words, action, remove, rehearse, onClose }: Leaving) {
+  const [successor, setSuccessor] = useState("")
+  const query = successor ? { successor } : {}
+  const { rehearsal, exactly, changed } = useEffects(["staff", "remove", user, successor], rehearse ? (headers) => rehearse(query, headers) : null)
   const others = (useQuery(staffQuery).data ?? []).filter((x) => x.user_id !== user && !x.invited)
   const [clashes, setClashes] = useState<{ why: "clashes" | "unlinked"; all: Clash[] }>()
   const counts = useQuery({
@@ -73,11 +82,14 @@ function Leave({ user, title, words, action, remove, onClose }: Leaving) {
     },
     staleTime: 0,
   }).data
-  const form = useForm(async (values) => {
+  const form = useForm(async () => {
     setClashes(undefined)
-    const successor = text(values, "successor")
-    await remove(successor ? { successor } : {})
+    await remove(query, exactly)
   }, (f) => {
+    if (changed(f)) {
+      toast(t("problem.effects_changed"))
+      return true
+    }
     const all = f.data.appointments as Clash[] | undefined
     setClashes(all && { why: f.data.reason === "no_meeting_link" ? "unlinked" : "clashes", all })
     return false
@@ -92,7 +104,10 @@ function Leave({ user, title, words, action, remove, onClose }: Leaving) {
             <div><dt>{t("nav.organizations")}</dt><dd>{counts ? number(counts.organizations) : "…"}</dd></div>
             {on("booking") && <div><dt>{t("team.coming")}</dt><dd>{counts ? number(counts.appointments) : "…"}</dd></div>}
           </dl>
-          <SelectField name="successor" label={t("team.successor")} help={t("team.successor_help")} options={[{ value: "", label: t("team.no_successor") }, ...others.map((x) => ({ value: String(x.user_id), label: x.name }))]} />
+          <div onChange={(e) => setSuccessor((e.target as unknown as HTMLSelectElement).value)}>
+            <SelectField name="successor" label={t("team.successor")} help={t("team.successor_help")} options={[{ value: "", label: t("team.no_successor") }, ...others.map((x) => ({ value: String(x.user_id), label: x.name }))]} />
+          </div>
+          <Effects of={rehearsal} quiet />
           {clashes && (
             <div className="notice notice--warn">
               <TriangleAlert aria-hidden />
