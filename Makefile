@@ -127,7 +127,7 @@ mcp: ui launcher ## run the official clients of assistants and attacks against a
 	@deploy/mcp/run $(ONLY)
 
 .PHONY: clients
-clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document and run the story by three clients that are generated from it
+clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document, build the SDKs from it, and run the story by each
 	@OAPI_CODEGEN=$(OAPI_CODEGEN) deploy/clients/run
 
 .PHONY: wordpress
@@ -165,8 +165,8 @@ calendars: go ## read thousands of calendars, and find the times in them that ot
 	@deploy/calendars/run $(or $(CALENDARS),2000) $(or $(SEED),1)
 
 .PHONY: release-test
-release-test: ui n8n-dist ## build a release twice, in different folders, and compare the bytes
-	go test -count=1 -timeout 2h -v ./deploy/release
+release-test: ui n8n-dist launcher $(OAPI_CODEGEN) ## build a release twice, in different folders, compare the bytes, and install its SDKs into empty projects
+	OAPI_CODEGEN=$(OAPI_CODEGEN) go test -count=1 -timeout 2h -v ./deploy/release
 
 # What the product promises within two seconds, which a busy machine does not keep.
 .PHONY: promises
@@ -349,8 +349,9 @@ build: launcher ## build the services, the controller and Traefik
 
 # The same bytes wherever it is built from the same files; a test compares (deploy/release).
 .PHONY: release
-release: ui n8n-dist ## build all programs for amd64 and arm64, with their sums, into .run/release
+release: ui n8n-dist launcher $(OAPI_CODEGEN) ## build all programs for amd64 and arm64 and the SDKs, with their sums, into .run/release
 	@deploy/release/build .run/release
+	@OAPI_CODEGEN=$(OAPI_CODEGEN) deploy/clients/run pack .run/release/sdk
 
 .PHONY: launcher
 launcher: go

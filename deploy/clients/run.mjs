@@ -1,25 +1,13 @@
-// Lints the OpenAPI and the AsyncAPI document of the system in E2E_DATA_DIR, and runs the story by a TypeScript, a Go and a Python client that are generated from it.
+// Lints the OpenAPI and the AsyncAPI document of the system in E2E_DATA_DIR, builds the SDKs from it, and runs with them the story, the lines of
+// the guides and the receivers of events. "run.mjs pack FOLDER" writes the packages, "run.mjs install FOLDER" installs them into empty projects.
 import { spawn } from "node:child_process"
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { Parser } from "@asyncapi/parser"
 import { Client, state, until } from "../browser/system.mjs"
-
-const here = dirname(fileURLToPath(import.meta.url))
-const work = join(here, "../../.run/clients")
-const bin = (name) => join(here, "node_modules/.bin", name)
-
-/** Runs a command to its end: its output. It throws the output if the command fails, unless fails is allowed. */
-const run = (command, args, { cwd = here, env = {}, fails = false } = {}) =>
-  new Promise((resolve, reject) => {
-    let out = ""
-    const p = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", fails ? "ignore" : "pipe"] })
-    p.stdout.on("data", (d) => (out += d))
-    p.stderr?.on("data", (d) => (out += d))
-    p.once("error", reject)
-    p.once("close", (code) => (code === 0 || fails ? resolve(out) : reject(new Error(`${command} ${args.join(" ")}\n${out}`))))
-  })
+import { bin, build, here, run, samples, work } from "./build.mjs"
+import { install, pack } from "./packages.mjs"
+import { unsteady } from "./unsteady.mjs"
 
 async function step(name, f) {
   const begin = Date.now()
@@ -66,8 +54,6 @@ async function guides(env) {
   }
 }
 
-const samples = join(here, "../../services/settings/internal/settings/web/sample")
-
 /** A port that nothing else takes while the system runs: it lies in the system's own block (deploy/local/README.md). There are four. */
 const freePort = (i) => Number(new URL(state().gateway).port) + 16 + i
 
@@ -90,15 +76,31 @@ async function receiver(desk, port, command, args) {
   }
 }
 
+
+/** A story by way of a gateway that loses answers: nothing was done twice, and nothing was asked for sooner than allowed. */
+async function story(desk, env, name, command, args, options) {
+  const gateway = await unsteady(state().gateway)
+  try {
+    await run(command, args, { ...options, env: { ...options?.env, ...env, API: gateway.url + "/v1" } })
+    const made = (await desk.get("/services")).items.filter((s) => s.name === "Consultation by " + name)
+    if (made.length !== 1) throw new Error(`${made.length} services were made`)
+    gateway.check()
+  } finally {
+    gateway.close()
+  }
+}
+
 const begin = Date.now()
-mkdirSync(work, { recursive: true })
+const [what, folder] = process.argv.slice(2)
 try {
   const login = await new Client().call("POST", "/auth/login", { login: "admin", password: process.env.SVC_ADMIN_PASSWORD })
   const person = new Client({ Cookie: login.headers.getSetCookie()[0].split(";")[0] })
   const me = await until("the session", () => person.get("/me").catch(() => undefined))
   const key = await person.post("/me/application-passwords", { name: "generated clients" })
+  const desk = new Client({ Authorization: "Basic " + btoa(`admin:${key.password}`) })
+  await until("the key", () => desk.get("/me").catch(() => undefined))
   const api = state().gateway + "/v1"
-  const env = { API: api, LOGIN: "admin", KEY: key.password, ME: String(me.user_id), MAILS: state().mail_page }
+  const env = { API: api, LOGIN: "admin", KEY: key.password, ME: String(me.user_id), MAILS: state().mail_page, FRONTDESK_URL: api, FRONTDESK_LOGIN: "admin", FRONTDESK_KEY: key.password }
   // The document is whole once all services have announced themselves.
   const doc = await until("the document", async () => {
     const d = await (await fetch(api + "/openapi.json")).json()
@@ -108,36 +110,36 @@ try {
   const document = join(work, "openapi.json")
   writeFileSync(document, JSON.stringify(doc))
 
-  const python = join(here, "python/frontdesk_client")
-  await Promise.all([
-    step("linters", () => lint(document)),
-    step("the parser of AsyncAPI", () => events(api, doc.webhooks)),
-    step("TypeScript is generated and compiled", async () => {
-      await run(bin("openapi-typescript"), [document, "-o", "ts/api.d.ts"])
-      await run(bin("tsc"), ["-p", "ts/tsconfig.json"])
-    }),
-    step("Go is generated and compiled", async () => {
-      mkdirSync(join(here, "go/api"), { recursive: true })
-      await run(process.env.OAPI_CODEGEN, ["-generate", "types,client", "-package", "api", "-o", "go/api/api.go", document])
-      await run("go", ["build", "-o", join(work, "story"), "."], { cwd: join(here, "go"), env: { GOWORK: "off", GOFLAGS: "-mod=readonly -buildvcs=false -trimpath" } })
-    }),
-    run("go", ["build", "-o", join(work, "receive"), "./services/settings/internal/settings/web/sample/go"], { cwd: join(here, "../..") }),
-    step("Python is generated", async () => {
-      rmSync(python, { recursive: true, force: true })
-      const said = await run("openapi-python-client", ["generate", "--path", document, "--output-path", python, "--meta", "none", "--config", join(here, "python/generator.yml")])
-      // The generator knows no bodies of pictures, and takes the form with a file that stands beside them.
-      const pictures = /WARNING parsing POST \/media within pictures\.\s+Unsupported content type image\/\w+/g
-      const rest = said.replaceAll(pictures, "").replace("Warning(s) encountered while generating.", "")
-      if (/warning|unable|error/i.test(rest)) throw new Error(said)
-    }),
-  ])
-  // One after the other, because each switches booking off and on again.
-  await step("TypeScript's story", () => run(process.execPath, ["ts/out/story.js"], { env }))
-  await step("Go's story", () => run(join(work, "story"), [], { env }))
-  await step("Python's story", () => run("python", ["story.py"], { cwd: join(here, "python"), env }))
-  await step("the curl lines of the guides", () => guides(env))
-  for (const [i, [name, command, args]] of [["Go", join(work, "receive"), []], ["Python", "python", ["receive.py"]], ["Node", process.execPath, ["receive.mjs"]]].entries())
-    await step(`the receiver in ${name}`, () => receiver(new Client({ Authorization: "Basic " + btoa(`admin:${key.password}`) }), freePort(i), command, args))
+  if (what === "pack") {
+    await Promise.all(Object.values(build(doc)))
+    await pack(folder)
+  } else if (what === "install") {
+    await desk.post("/services", { name: "Consultation", duration_min: 30, bookable_online: true, staff: [me.user_id] })
+    await desk.call("PUT", `/staff/${me.user_id}/hours`, { hours: Object.fromEntries(["1", "2", "3", "4", "5", "6", "7"].map((day) => [day, [["09:00", "17:00"]]])) })
+    await install(folder, env)
+    const { items } = await desk.get("/appointments?search=Lovelace")
+    if (items.length !== 3) throw new Error(`${items.length} of 3 packages booked`)
+  } else {
+    const built = build(doc)
+    await Promise.all([
+      step("linters", () => lint(document)),
+      step("the parser of AsyncAPI", () => events(api, doc.webhooks)),
+      step("TypeScript is generated and compiled", () => built.ts),
+      step("Go is generated and compiled", () => built.go),
+      run("go", ["build", "-o", join(work, "receive"), "./services/settings/internal/settings/web/sample/go"], { cwd: join(here, "../..") }),
+      step("Python is generated", () => built.python),
+    ])
+    // One after the other, because each switches booking off and on again.
+    const python = { cwd: join(here, "python") }
+    await step("TypeScript's story", () => story(desk, env, "TypeScript", process.execPath, ["ts/dist/story.js"]))
+    await step("Go's story", () => story(desk, env, "Go", join(work, "story"), []))
+    await step("Python's story", () => story(desk, env, "Python", "python", ["story.py"], python))
+    await step("the curl lines of the guides", () => guides(env))
+    await step("the lines of the guides in TypeScript, Go and Python", () =>
+      Promise.all([run(process.execPath, ["ts/dist/sample.js"], { env }), run(join(work, "sample"), [], { env }), run("python", ["-c", readFileSync(join(samples, "sdk/desk.py"), "utf8")], { ...python, env })]))
+    for (const [i, [name, command, args]] of [["Go", join(work, "receive"), []], ["Python", "python", ["receive.py"]], ["Node", process.execPath, ["receive.mjs"]]].entries())
+      await step(`the receiver in ${name}`, () => receiver(desk, freePort(i), command, args))
+  }
   console.log(`all of it: ${((Date.now() - begin) / 1000).toFixed(0)} s`)
 } catch (e) {
   console.error(e)

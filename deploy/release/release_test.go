@@ -51,6 +51,30 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 	require.Equal(t, sums[0], sums[1])
 }
 
+// The packages need a system, whose document they are made of, and the registries that what they use comes from.
+func TestThePackagesAreTheSameBytesAndAreInstalledIntoEmptyProjects(t *testing.T) {
+	require.NotEmpty(t, os.Getenv("OAPI_CODEGEN"), "it names the generator of the Go client: start make release-test")
+	clients := func(arguments ...string) {
+		out, err := exec.Command("../clients/run", arguments...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	var sums []string
+	var folder string
+	for range 2 {
+		folder = t.TempDir()
+		clients("pack", folder)
+		text, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
+		require.NoError(t, err)
+		sums = append(sums, string(text))
+	}
+	require.Equal(t, sums[0], sums[1])
+	for _, file := range []string{"frontdesk-sdk-" + version.Number + ".tgz", "frontdesk_sdk-" + version.Number + ".tar.gz", "frontdesk_sdk-" + version.Number + "-py3-none-any.whl",
+		"go/frontdesk.internal/sdk/@v/v" + version.Number + ".zip"} {
+		require.Contains(t, sums[0], "  "+file+"\n")
+	}
+	clients("install", folder)
+}
+
 // checkout copies the files of this checkout, with the browser code that make ui has built.
 func checkout(t *testing.T, to string) {
 	t.Helper()
