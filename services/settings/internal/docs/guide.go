@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/libs/version"
 	"frontdesk/libs/web"
 )
 
@@ -24,6 +25,7 @@ var guides = []guide{
 	{"errors", "Errors", "One shape for all, and which calls to send again."},
 	{"limits", "Limits", "How often, how large, how long."},
 	{"receiving-events", "Receiving events", "Webhooks, signatures, a test receiver, and samples in Go, Python and Node."},
+	{"sdks", "TypeScript, Python and Go", "Packages with types, lists, attempts and signatures."},
 	{"assistants", "Assistants", "The Model Context Protocol, abilities and consent."},
 	{"wordpress", "WordPress and other websites", "A plugin with blocks, shortcodes and abilities; the widgets elsewhere."},
 	{"n8n", "n8n", "Flows that start with an event, and actions for them."},
@@ -49,8 +51,8 @@ func (p *Pages) guideText(g guide) template.HTML {
 	}
 	p.Read("portal", &portal)
 	var b bytes.Buffer
-	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]string{"Site": p.PublicURL, "Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path,
-		"Go": p.sample("go/receive.go"), "Python": p.sample("receive.py"), "Node": p.sample("receive.mjs")}); err != nil {
+	if err := p.guides.ExecuteTemplate(&b, g.Slug+".html", map[string]any{"Site": p.PublicURL, "Base": p.PublicURL + "/v1", "Portal": "/" + portal.Path, "Version": version.Number,
+		"Go": p.sample("go/receive.go"), "Python": p.sample("receive.py"), "Node": p.sample("receive.mjs"), "SDK": p.sections()}); err != nil {
 		panic(err) // it is compiled in
 	}
 	return template.HTML(b.String()) //nolint:gosec // our own text, with its values escaped
@@ -70,7 +72,39 @@ func (p *Pages) searchGuides(text string) (found []guide) {
 	return found
 }
 
-// sample is a receiver of events, which make clients runs.
+// snippet is lines of code in one language.
+type snippet struct{ Language, Text string }
+
+// sections are the parts of the samples for the SDKs by their names, each in every language. A line with § and a name begins one, and ends
+// the one before it.
+func (p *Pages) sections() map[string][]snippet {
+	all := map[string][]snippet{}
+	for _, of := range []struct{ language, file string }{{"TypeScript", "sdk/desk.ts"}, {"Python", "sdk/desk.py"}, {"Go", "sdk/desk.go"}} {
+		var name, text string
+		for line := range strings.Lines(p.sample(of.file)) {
+			mark, marked := strings.CutPrefix(strings.TrimLeft(line, "\t/# "), "§")
+			if !marked {
+				text += line
+				continue
+			}
+			if name != "" {
+				all[name] = append(all[name], snippet{of.language, outdented(text)})
+			}
+			name, text = strings.TrimSpace(mark), ""
+		}
+	}
+	return all
+}
+
+// outdented is text without the tab that each line of a function's body begins with.
+func outdented(text string) string {
+	if body, ok := strings.CutPrefix(strings.Trim(text, "\n"), "\t"); ok {
+		return strings.ReplaceAll(body, "\n\t", "\n")
+	}
+	return strings.Trim(text, "\n")
+}
+
+// sample is code that make clients runs.
 func (p *Pages) sample(name string) string {
 	raw, err := fs.ReadFile(p.folder, "sample/"+name)
 	if err != nil {

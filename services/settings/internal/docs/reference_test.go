@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +40,23 @@ func TestTheReferenceIsReadOnceForEachDocument(t *testing.T) {
 	next, err := p.reference()
 	require.NoError(t, err)
 	require.Equal(t, "Letters", next.Tags[0].Name)
+}
+
+func TestAGuideShowsItsLinesInEachLanguage(t *testing.T) {
+	folder := "../settings/web"
+	sections := (&Pages{folder: os.DirFS(folder)}).sections()
+	guides, err := filepath.Glob(folder + "/guide/*.html")
+	require.NoError(t, err)
+	shown := map[string]bool{}
+	for _, file := range guides {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, use := range regexp.MustCompile(`"lines.html" \.SDK\.(\w+)`).FindAllStringSubmatch(string(text), -1) {
+			shown[use[1]] = true
+			require.Len(t, sections[use[1]], 3, "%s in %s", use[1], file)
+		}
+	}
+	require.Len(t, shown, len(sections), "each section is shown")
+	require.Equal(t, snippet{"Go", "event, err := frontdesk.Verify(secret, header, body)\nif err != nil {\n\tlog.Fatal(err) // the signature is wrong\n}\n" +
+		"fmt.Println(event.ID, event.Event, string(event.Data))"}, sections["verify"][2])
 }
