@@ -58,7 +58,7 @@ func (b *bench) busy(ctx context.Context) error {
 			$2::timestamptz + make_interval(days => i % $4, mins => i / $4 * 60 + 45) from c, generate_series(0, $3 - 1) i`, others(), b.first, taken, days); err != nil {
 		return err
 	}
-	if _, err := b.DB.Exec(ctx, `analyze external_time`); err != nil {
+	if _, err := b.DB.Exec(ctx, `analyze external_time, external_month`); err != nil {
 		return err
 	}
 	path := "/slots?service=%s&from=" + b.first.Format(time.DateOnly) + "&to=" + b.first.AddDate(0, 0, days-1).Format(time.DateOnly)

@@ -27,14 +27,35 @@ const longest = 51 * time.Hour
 // calendars of other programs as they were last read. The appointment except, if any, takes no time.
 func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
 	begin, end := slots.Bounds(zone, from, to)
-	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after, false from appointment
-		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except
-		union all select user_id, starts_at, ends_at, 0, 0, true from external_time where user_id = any(@users) and starts_at >= @begin and starts_at < @end`,
-		pgx.NamedArgs{"users": users, "begin": begin.Add(-longest), "end": end.Add(longest), "except": except}).Query(func(rows pgx.Rows) error {
+	begin, end = begin.Add(-longest), end.Add(longest)
+	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
+		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except`,
+		pgx.NamedArgs{"users": users, "begin": begin, "end": end, "except": except}).Query(func(rows pgx.Rows) error {
 		var id int64
 		var t slots.Busy
-		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After, &t.Elsewhere}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
 			busy[id] = append(busy[id], t)
+			return nil
+		})
+		return err
+	})
+	queueElsewhere(b, busy, users, begin, end)
+}
+
+// queueElsewhere reads, with a batch, the times that begin from begin on and before end, of calendars of other programs. A row has those of a month: a row
+// for each cost a search of twenty people with 200 times each a quarter of its time.
+func queueElsewhere(b *pgx.Batch, busy map[int64][]slots.Busy, users []int64, begin, end time.Time) {
+	b.Queue(`select user_id, starts, ends from external_month where user_id = any(@users)
+		and month >= date_trunc('month', @begin::timestamptz at time zone 'UTC') and month < @end::timestamptz at time zone 'UTC'`,
+		pgx.NamedArgs{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
+		var id int64
+		var starts, ends []int64
+		_, err := pgx.ForEachRow(rows, []any{&id, &starts, &ends}, func() error {
+			for i, at := range starts {
+				if at >= begin.Unix() && at < end.Unix() {
+					busy[id] = append(busy[id], slots.Busy{Start: time.Unix(at, 0), End: time.Unix(ends[i], 0), Elsewhere: true})
+				}
+			}
 			return nil
 		})
 		return err

@@ -106,6 +106,7 @@ func TestAServerInTroubleIsToldApart(t *testing.T) {
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if code := int(status.Load()); code != 0 {
+			w.Header().Set("Retry-After", "7200")
 			w.WriteHeader(code)
 			return
 		}
@@ -115,11 +116,14 @@ func TestAServerInTroubleIsToldApart(t *testing.T) {
 	o := open9to5(t, nil, localCalendars, unlimited)
 	id := o.connect(o.staff.UserID, front.URL, account(object{"calendar": front.URL + strings.TrimPrefix(s.Calendar, s.URL)}))
 	require.Equal(t, "ok", o.synced(o.staff.UserID, id).Field("state"))
-	for code, says := range map[int]string{403: "does not allow", 404: "has nothing at this address", 429: "busy", 500: "failed"} {
+	for code, says := range map[int][2]string{403: {"forbidden", "does not allow"}, 404: {"missing", "has nothing at this address"}, 429: {"busy", "busy"}, 500: {"broken", "failed"}} {
 		status.Store(int32(code))
 		failing := o.synced(o.staff.UserID, id)
-		require.Equal(t, "failing", failing.Field("state"))
-		require.Contains(t, failing.Text("last_error"), says, fmt.Sprint(code))
+		require.Equal(t, []any{"failing", says[0]}, []any{failing.Field("state"), failing.Field("last_error_code")})
+		require.Contains(t, failing.Text("last_error"), says[1], fmt.Sprint(code))
+		var wait int
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select round(extract(epoch from due_at - $2))::int from external_calendar where id = $1`, id, o.Now()).Scan(&wait))
+		require.InDelta(t, map[int]int{403: 300, 404: 300, 429: 7200, 500: 300}[code], wait, 30, "a server that is busy says when to come again")
 		status.Store(0)
 		require.Equal(t, "ok", o.synced(o.staff.UserID, id).Field("state"))
 	}

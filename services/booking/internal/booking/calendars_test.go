@@ -130,7 +130,7 @@ func TestAnEventOfSomebodysOwnCalendarTakesTheirTime(t *testing.T) {
 	server := serveCalendar(t, vevent("a@elsewhere", o.at(2, "10:00"), 90))
 	id := o.connect(o.staff.UserID, server.URL+"/secret/basic.ics")
 	shown := o.synced(o.staff.UserID, id)
-	require.Equal(t, []any{"ok", "", 1.0, server.URL + "/…"}, []any{shown.Field("state"), shown.Field("last_error"), shown.Field("events"), shown.Field("url")})
+	require.Equal(t, []any{"ok", "", "", 1.0, server.URL + "/…"}, []any{shown.Field("state"), shown.Field("last_error"), shown.Field("last_error_code"), shown.Field("events"), shown.Field("url")})
 
 	require.Contains(t, o.starts(2), "09:00")
 	require.NotContains(t, o.starts(2), "10:00")
@@ -297,6 +297,7 @@ func TestWhyACalendarCannotBeReadIsSaid(t *testing.T) {
 	leads := func(to string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 	}
+	codes := map[any]bool{}
 	for why, serves := range map[string]http.HandlerFunc{
 		"status 500":                 func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		"(403)":                      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
@@ -313,10 +314,13 @@ func TestWhyACalendarCannotBeReadIsSaid(t *testing.T) {
 		server.answers(serves)
 		a := o.synced(o.staff.UserID, id)
 		require.Equal(t, "failing", a.Text("state"), why)
+		codes[a.Field("last_error_code")] = true
 		if why != "must not carry" {
 			require.Contains(t, a.Text("last_error"), why)
 		}
 	}
+
+	require.Equal(t, map[any]bool{"broken": true, "sign_in": true, "too_large": true, "no_calendar": true, "private": true, "unreachable": true}, codes)
 
 	// A server whose certificate has ended, and one that is gone.
 	ended := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -336,7 +340,7 @@ func TestWhyACalendarCannotBeReadIsSaid(t *testing.T) {
 	server.has("BEGIN:VEVENT\r\nUID:broken\r\nDTSTART:tomorrow\r\nEND:VEVENT\r\n", vevent("a", o.at(2, "10:00"), 60))
 	o.admin.Patch(at, object{"url": server.URL}).Is(200)
 	read := o.synced(o.staff.UserID, id)
-	require.Equal(t, []any{"ok", "line 6: DTSTART is no date or time", 1.0}, []any{read.Field("state"), read.Field("last_error"), read.Field("events")})
+	require.Equal(t, []any{"ok", "left_out", "line 6: DTSTART is no date or time", 1.0}, []any{read.Field("state"), read.Field("last_error_code"), read.Field("last_error"), read.Field("events")})
 	require.NotContains(t, o.starts(2), "10:00")
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -82,12 +83,14 @@ func TestAnAppointmentIsAnEventInTheCalendarOfItsPerson(t *testing.T) {
 		o.admin.Post("/appointments/"+id+"/place", object{"location": "Room 4"}).Is(200)
 		require.Len(t, o.written(s), 2)
 		require.Contains(t, s.Get(t, file), "SUMMARY:Intake")
+		require.Empty(t, o.synced(o.staff.UserID, calendar).Field("deleted_appointments"))
 		s.Delete(t, file)
-		o.synced(o.staff.UserID, calendar)
+		require.Equal(t, []any{map[string]any{"id": id, "starts_at": stamp(o.at(3, "11:00"))}}, o.synced(o.staff.UserID, calendar).Field("deleted_appointments"))
 		require.Equal(t, "confirmed", o.appointment(id).Text("status"))
 		o.admin.Post("/appointments/"+id+"/place", object{"location": "Room 5"}).Is(200)
 		require.Len(t, o.written(s), 2)
 		require.Contains(t, s.Get(t, file), "LOCATION:Room 5")
+		require.Empty(t, o.admin.Get(path("/staff/%d/calendars", o.staff.UserID)).Is(200).Items()[0]["deleted_appointments"])
 
 		o.admin.Post("/appointments/"+id+"/cancel", object{}).Is(200)
 		require.Len(t, o.written(s), 1)
@@ -192,6 +195,89 @@ func TestAWriterThatIsStoppedAtAnyStepLeavesEachEventOnce(t *testing.T) {
 		stopped(2, true, func() {})
 		o.admin.Post("/appointments/"+id+"/cancel", object{}).Is(200)
 		require.Empty(t, o.written(s))
+	})
+}
+
+// Two replicas are two writers. One that was taken for dead goes on when the other has written.
+func TestTwoWritersPutNoEventTwice(t *testing.T) {
+	onServers(t, func(t *testing.T, s caldavtest.Server) {
+		behind, err := url.Parse(s.URL)
+		require.NoError(t, err)
+		var first sync.Once
+		var mu sync.Mutex
+		made := map[string]int{}
+		began, goOn := make(chan struct{}), make(chan struct{})
+		proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind) }, ModifyResponse: func(res *http.Response) error {
+			if res.Request.Method == http.MethodPut && res.StatusCode < 300 {
+				mu.Lock()
+				defer mu.Unlock()
+				made[res.Request.URL.Path]++
+			}
+			return nil
+		}}
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				first.Do(func() {
+					close(began)
+					<-goOn
+				})
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(front.Close)
+		o := open9to5(t, nil, localCalendars, unlimited)
+		through := s
+		through.URL, through.Calendar = front.URL, front.URL+strings.TrimPrefix(s.Calendar, s.URL)
+		o.writesTo(o.staff.UserID, through)
+		contact := o.contact(0)
+		for _, at := range []string{"09:00", "11:00"} {
+			o.book(contact, o.at(2, at)).Is(201)
+		}
+		dead := make(chan struct{})
+		go func() { // its first request waits, unless the service's own writer was faster
+			defer close(dead)
+			o.work("outgoing-1")
+		}()
+		<-began
+		o.exec(`update outgoing_account set held_until = clock_timestamp() - interval '1 second'`)
+		o.Eventually(func() bool { // the service's own writers may be the ones
+			o.work("outgoing-2")
+			return len(s.Files(t)) == 2
+		})
+		close(goOn)
+		<-dead
+		require.Len(t, o.written(s), 2)
+		mu.Lock()
+		defer mu.Unlock()
+		require.Len(t, made, 2)
+		for at, times := range made {
+			require.Equal(t, 1, times, at)
+		}
+	})
+}
+
+// After a restore the service knows older versions of events than stand in the calendar, and of some that they wait though they stand there.
+func TestAfterARestoreEachEventStandsOnceAsItsAppointmentIs(t *testing.T) {
+	onServers(t, func(t *testing.T, s caldavtest.Server) {
+		o := open9to5(t, nil, localCalendars, unlimited)
+		o.writesTo(o.staff.UserID, s)
+		contact := o.contact(0)
+		moved := o.book(contact, o.at(2, "09:00")).Is(201).Text("id")
+		require.Len(t, o.written(s), 1)
+		o.exec(`create table backup as select * from outgoing`)
+		o.admin.Post("/appointments/"+moved+"/reschedule", object{"starts_at": stamp(o.at(2, "11:00"))}).Is(200)
+		waiting := o.book(contact, o.at(3, "09:00")).Is(201).Text("id")
+		o.exec(`insert into backup select * from outgoing where appointment_id = $1`, waiting)
+		require.Len(t, o.written(s), 2)
+		o.exec(`update appointment set starts_at = starts_at - interval '2 hours', ends_at = ends_at - interval '2 hours' where id = $1`, moved)
+		o.exec(`delete from outgoing`)
+		o.exec(`insert into outgoing select * from backup`)
+		_, err := o.Parts.Restored(t.Context())
+		require.NoError(t, err)
+		files := o.written(s)
+		require.Len(t, files, 2)
+		require.Contains(t, strings.Join(files, ""), "DTSTART:"+o.at(2, "09:00").UTC().Format(utc))
+		require.Contains(t, strings.Join(files, ""), "DTSTART:"+o.at(3, "09:00").UTC().Format(utc))
 	})
 }
 

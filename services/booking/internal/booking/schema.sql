@@ -141,6 +141,7 @@ CREATE TABLE external_calendar (
 	held_until timestamp with time zone,
 	version bigint DEFAULT 1 NOT NULL,
 	created_at timestamp with time zone NOT NULL,
+	last_error_code text DEFAULT '' NOT NULL,
 	CONSTRAINT external_calendar_pkey PRIMARY KEY (id),
 	CONSTRAINT external_calendar_state_check CHECK ((state = ANY (ARRAY['new', 'ok', 'failing', 'off'])))
 );
@@ -149,6 +150,17 @@ CREATE INDEX external_calendar_state ON external_calendar (state);
 CREATE INDEX external_calendar_user ON external_calendar (user_id, created_at, id);
 CREATE TRIGGER calendar_changes AFTER UPDATE ON external_calendar FOR EACH ROW WHEN ((((((old.writes IS DISTINCT FROM new.writes) OR (old.calendar IS DISTINCT FROM new.calendar)) OR (old.url IS DISTINCT FROM new.url)) OR (old.username IS DISTINCT FROM new.username)) OR (old.password IS DISTINCT FROM new.password))) EXECUTE FUNCTION calendar_goes_out();
 CREATE TRIGGER calendar_comes AFTER INSERT OR DELETE ON external_calendar FOR EACH ROW EXECUTE FUNCTION calendar_goes_out();
+
+CREATE TABLE external_month (
+	calendar_id uuid NOT NULL,
+	user_id bigint NOT NULL,
+	month date NOT NULL,
+	starts bigint[] NOT NULL,
+	ends bigint[] NOT NULL,
+	CONSTRAINT external_month_pkey PRIMARY KEY (calendar_id, month),
+	CONSTRAINT external_month_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
+);
+CREATE INDEX external_month_user ON external_month (user_id, month);
 
 CREATE TABLE external_object (
 	calendar_id uuid NOT NULL,
@@ -171,6 +183,8 @@ CREATE TABLE external_time (
 	CONSTRAINT external_time_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
 );
 CREATE INDEX external_time_user ON external_time (user_id, starts_at) INCLUDE (ends_at);
+CREATE TRIGGER times_come AFTER INSERT ON external_time REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION external_months();
+CREATE TRIGGER times_go AFTER DELETE ON external_time REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION external_months();
 
 CREATE TABLE form (
 	id bigint NOT NULL,
@@ -208,6 +222,8 @@ CREATE TABLE outgoing (
 	tries integer DEFAULT 0 NOT NULL,
 	queued_at timestamp with time zone DEFAULT clock_timestamp(),
 	due_at timestamp with time zone DEFAULT clock_timestamp(),
+	written_at timestamp with time zone,
+	deleted_at timestamp with time zone,
 	CONSTRAINT outgoing_pkey PRIMARY KEY (appointment_id, account_id, collection),
 	CONSTRAINT outgoing_account_id_fkey FOREIGN KEY (account_id) REFERENCES outgoing_account(id) ON DELETE CASCADE
 );
@@ -384,6 +400,21 @@ CREATE OR REPLACE FUNCTION catalog_changes()
 AS $function$
 begin
 	update catalog set revision = revision + 1;
+	return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION external_months()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+	delete from external_month m using (select distinct calendar_id, date_trunc('month', starts_at at time zone 'UTC')::date as month from changed) c
+		where m.calendar_id = c.calendar_id and m.month = c.month;
+	insert into external_month (calendar_id, user_id, month, starts, ends)
+		select t.calendar_id, t.user_id, c.month, array_agg(extract(epoch from t.starts_at)::bigint order by t.starts_at), array_agg(extract(epoch from t.ends_at)::bigint order by t.starts_at)
+		from (select distinct calendar_id, date_trunc('month', starts_at at time zone 'UTC')::date as month from changed) c
+		join external_time t on t.calendar_id = c.calendar_id and t.starts_at >= c.month::timestamp at time zone 'UTC' and t.starts_at < (c.month + interval '1 month') at time zone 'UTC'
+		group by t.calendar_id, t.user_id, c.month;
 	return null;
 end $function$;
 

@@ -59,7 +59,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 	feed := feed.New(k, staff, services, appointments)
 	times := times.New(k, staff, services, appointments)
 	bookings := bookings.New(k, clients, services, appointments, life, times)
-	calendars := calendars.New(k, staff)
+	calendars := calendars.New(k, staff, outgoing.Gone)
 	outgoing := outgoing.New(k, appointments, feed)
 	team := team.New(k, staff, appointments, life)
 	widget := widget.New(k, services)

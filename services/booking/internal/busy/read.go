@@ -53,16 +53,16 @@ const (
 
 // Errors of files that are not read at all.
 var (
-	errTooLarge   = errors.New("the calendar has more than 20 MB")
+	ErrTooLarge   = errors.New("the calendar has more than 20 MB")
 	errNoCalendar = errors.New("this is no calendar: it does not begin with BEGIN:VCALENDAR")
 	errCutOff     = errors.New("the calendar ends in the middle")
-	errTooMany    = errors.New("the calendar has too many times")
+	ErrTooMany    = errors.New("the calendar has too many times")
 )
 
 // Read returns the times that a file takes. An event that is broken is left out and named. The error is for a file that is read not at all, and says why.
 func Read(file []byte, o Options) (Calendar, error) {
 	if len(file) > mostBytes {
-		return Calendar{}, errTooLarge
+		return Calendar{}, ErrTooLarge
 	}
 	began := time.Now()
 	r := reader{Options: o, zones: map[string]zone{}, names: map[string]zone{}}
@@ -76,7 +76,7 @@ func Read(file []byte, o Options) (Calendar, error) {
 		}
 		r.expand(s)
 		if len(r.found) > mostTimes {
-			return Calendar{}, errTooMany
+			return Calendar{}, ErrTooMany
 		}
 	}
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })

@@ -147,7 +147,7 @@ func TestABrokenEventIsLeftOutAndNamedByItsLine(t *testing.T) {
 func TestWhatIsNoCalendarFails(t *testing.T) {
 	for file, want := range map[string]error{
 		"": errNoCalendar, "<!doctype html><title>Sign in</title>": errNoCalendar, "BEGIN:VEVENT\r\nEND:VEVENT\r\n": errNoCalendar,
-		"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:x\r\n": errCutOff, strings.Repeat("x", mostBytes+1): errTooLarge,
+		"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:x\r\n": errCutOff, strings.Repeat("x", mostBytes+1): ErrTooLarge,
 		"BEGIN:VCALENDAR\r\n" + strings.Repeat("BEGIN:X\r\n", 100): errNoCalendar,
 	} {
 		_, err := Read([]byte(file), march)
@@ -164,7 +164,7 @@ func TestTooManyTimesFailAndEndSoon(t *testing.T) {
 		fmt.Fprintf(&b, "%s", vevent(fmt.Sprintf("UID:%d|DTSTART:20260302T090000Z|DURATION:PT1M|RRULE:FREQ=MINUTELY;INTERVAL=15", i)))
 	}
 	_, err := Read(calendar(b.String()), march)
-	require.ErrorIs(t, err, errTooMany)
+	require.ErrorIs(t, err, ErrTooMany)
 
 	b.Reset()
 	for i := range 20000 {

@@ -126,7 +126,7 @@ func (w *wanted) add(at *url.URL) {
 }
 
 func (c *Client) sinceETags(ctx context.Context, calendar string, mark Mark, from, to time.Time, before map[string]string) (Changes, error) {
-	l, err := c.query(ctx, calendar, "", from, to)
+	l, err := c.query(ctx, calendar, from, to)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -152,20 +152,27 @@ func (c *Client) sinceETags(ctx context.Context, calendar string, mark Mark, fro
 	return ch, err
 }
 
+// whole reads a calendar by its list and then some objects at a time: of many events no answer takes long.
 func (c *Client) whole(ctx context.Context, calendar string, mark Mark, from, to time.Time) (Changes, error) {
-	l, err := c.query(ctx, calendar, `<c:calendar-data/>`, from, to)
+	l, err := c.query(ctx, calendar, from, to)
 	if err != nil {
 		return Changes{}, err
 	}
+	want := &wanted{seen: map[string]bool{}}
+	for _, r := range l.Responses {
+		if at, err := l.resolve(r.Href); err == nil {
+			want.add(at)
+		}
+	}
 	ch := Changes{Whole: true, Mark: mark}
-	ch.take(l)
-	return ch, nil
+	err = c.get(ctx, calendar, want, &ch)
+	return ch, err
 }
 
-// query asks for the events that touch a time.
-func (c *Client) query(ctx context.Context, calendar, data string, from, to time.Time) (list, error) {
+// query asks which events touch a time, by their addresses and ETags.
+func (c *Client) query(ctx context.Context, calendar string, from, to time.Time) (list, error) {
 	const utc = "20060102T150405Z"
-	l, err := c.ask(ctx, "REPORT", calendar, "1", `<c:calendar-query xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><getetag/>`+data+`</prop><c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">`+
+	l, err := c.ask(ctx, "REPORT", calendar, "1", `<c:calendar-query xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">`+
 		`<c:time-range start="`+from.UTC().Format(utc)+`" end="`+to.UTC().Format(utc)+`"/></c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`)
 	if err == nil && len(l.Responses) > maxObjects {
 		err = ErrTooLarge
@@ -207,6 +214,19 @@ func (ch *Changes) take(l list) {
 			ch.Gone = append(ch.Gone, keyOf(at))
 		}
 	}
+}
+
+// Key is that of the event with a UID that Put has written into a calendar.
+func Key(calendar, uid string) (string, error) {
+	address, err := eventAt(calendar, uid)
+	if err != nil {
+		return "", err
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	return keyOf(at), nil
 }
 
 func keyOf(at *url.URL) string {

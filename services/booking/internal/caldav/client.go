@@ -10,8 +10,10 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/icholy/digest"
 	"golang.org/x/net/publicsuffix"
@@ -65,8 +67,37 @@ var (
 	ErrNoCalendars = errors.New("the address does not lead to a CalDAV server")
 )
 
+// Later is how long the server that answered with err wants to be left alone; zero if it does not say.
+func Later(err error) time.Duration {
+	if l, ok := errors.AsType[later](err); ok {
+		return l.after
+	}
+	return 0
+}
+
+type later struct {
+	error
+	after time.Duration
+}
+
+func (l later) Unwrap() error { return l.error }
+
+// RetryAfter is how long an answer wants that nothing is asked; zero if it does not say. A moment counts from that of the answer.
+func RetryAfter(h http.Header) time.Duration {
+	given := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(given, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(given)
+	sent, noDate := http.ParseTime(h.Get("Date"))
+	if err != nil || noDate != nil {
+		return 0
+	}
+	return max(at.Sub(sent), 0)
+}
+
 // refusal is one of the errors above, with the status of the answer.
-func refusal(status int) error {
+func refusal(status int, h http.Header) error {
 	kind := ErrBroken
 	switch {
 	case status == http.StatusUnauthorized:
@@ -80,7 +111,11 @@ func refusal(status int) error {
 	case status == http.StatusInsufficientStorage || status < 500 && status >= 400:
 		kind = ErrForbidden
 	}
-	return fmt.Errorf("%w (%d)", kind, status)
+	err := fmt.Errorf("%w (%d)", kind, status)
+	if kind == ErrLater {
+		return later{err, RetryAfter(h)}
+	}
+	return err
 }
 
 // answer is what a server said, with the address that it is from.
@@ -137,7 +172,7 @@ func (c *Client) read(res *http.Response, at *url.URL) (answer, error) {
 		return answer{}, ErrTooLarge
 	}
 	if _, isRedirect := redirect(res); !isRedirect && res.StatusCode/100 != 2 {
-		return answer{}, refusal(res.StatusCode)
+		return answer{}, refusal(res.StatusCode, res.Header)
 	}
 	return answer{at, res.Header, body}, nil
 }

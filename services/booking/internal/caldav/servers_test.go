@@ -36,11 +36,9 @@ var (
 // key is that of the object with a UID.
 func key(t *testing.T, s caldavtest.Server, uid string) string {
 	t.Helper()
-	at, err := eventAt(s.Calendar, uid)
+	k, err := Key(s.Calendar, uid)
 	require.NoError(t, err)
-	u, err := url.Parse(at)
-	require.NoError(t, err)
-	return keyOf(u)
+	return k
 }
 
 // changes are those since a mark, with the ETags of before.

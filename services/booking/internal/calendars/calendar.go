@@ -21,6 +21,7 @@ import (
 	"frontdesk/libs/form"
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
+	"frontdesk/services/booking/internal/appointments"
 )
 
 // kindICS is a file at an address.
@@ -50,8 +51,11 @@ type externalCalendar struct {
 	State        string     `json:"state" enum:"new,ok,failing,off" doc:"new was not read yet; ok; failing could not be read last, and what was read before counts on; off could not be read for seven days and is not tried any more."`
 	LastSyncedAt *time.Time `json:"last_synced_at" doc:"When it was last read; null for never."`
 	LastError    string     `json:"last_error" doc:"Why it could not be read, or which events of it are left out; empty for neither."`
+	ErrorCode    string     `json:"last_error_code" enum:",sign_in,forbidden,missing,busy,broken,too_slow,unreachable,unknown_host,private,certificate,no_calendar,too_large,keys,left_out" doc:"What last_error is about, for programs; empty for nothing. left_out says that some of its events take no time because they cannot be read."`
 	Events       int        `json:"events" doc:"How many events of the next 400 days take time; a series counts each time."`
-	Version      int64      `json:"version" doc:"The ETag that changes take in If-Match. Reading the calendar does not change it."`
+	// Deleted is said and nothing else, because whoever tidies up a calendar does not mean to send a client away.
+	Deleted []appointments.Touched `json:"deleted_appointments" doc:"Appointments to come that were written into it and deleted there. They stand; the next change of one puts it back."`
+	Version int64                  `json:"version" doc:"The ETag that changes take in If-Match. Reading the calendar does not change it."`
 
 	status int
 }
@@ -75,7 +79,9 @@ type record struct {
 	State          string
 	LastSyncedAt   *time.Time
 	LastError      string
+	LastErrorCode  string
 	Events         int
+	Deleted        []appointments.Touched
 	Validators     string // of its kind: by what its server says that nothing has changed
 	Digest         []byte // of what it was last read from
 	ReadOn         *time.Time
@@ -84,8 +90,9 @@ type record struct {
 	Holder         *uuid.UUID // reads it now
 }
 
-const columns = `id, user_id, kind, name, url, username, password, calendar, blocks, writes, state, last_synced_at, last_error, events, validators, digest, read_on, failing_since,
-	version, holder`
+const columns = `external_calendar.id, external_calendar.user_id, kind, name, url, username, password, calendar, blocks, writes, state, last_synced_at, last_error, last_error_code, events, validators, digest, read_on, failing_since,
+	external_calendar.version, holder, (select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'starts_at', p.starts_at) order by p.starts_at, p.id), '[]') from outgoing o join appointment p
+	on p.id = o.appointment_id where o.account_id = external_calendar.id and o.deleted_at is not null and p.status = 'confirmed' and p.ends_at > clock_timestamp()) as deleted`
 
 // query reads the calendars that the rest of a statement chooses.
 func query(ctx context.Context, tx *db.Tx, rest string, args ...any) ([]record, error) {
@@ -122,7 +129,16 @@ func (r *Room) shown(c record) externalCalendar {
 		address = u.Scheme + "://" + u.Host + "/…"
 	}
 	return externalCalendar{ID: c.ID, Kind: c.Kind, Name: c.Name, URL: address, Username: c.Username, Calendar: c.Calendar, Blocks: c.Blocks, Writes: c.Writes, State: c.State,
-		LastSyncedAt: c.LastSyncedAt, LastError: c.LastError, Events: c.Events, Version: c.Version, status: http.StatusOK}
+		LastSyncedAt: c.LastSyncedAt, LastError: c.LastError, ErrorCode: c.LastErrorCode, Events: c.Events, Deleted: utc(c.Deleted), Version: c.Version, status: http.StatusOK}
+}
+
+// utc are appointments with their times as the interface writes them.
+func utc(all []appointments.Touched) []appointments.Touched {
+	out := make([]appointments.Touched, len(all))
+	for i, a := range all {
+		out[i] = appointments.Touched{ID: a.ID, StartsAt: a.StartsAt.UTC()}
+	}
+	return out
 }
 
 type ofPerson struct {

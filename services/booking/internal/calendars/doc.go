@@ -4,7 +4,7 @@
 // A replica claims a calendar for as long as it reads it. It replaces the times of a calendar in one transaction while it holds the
 // person's calendar (package times), so that a booking is decided either before or after.
 //
-// It uses staff and times. Package appointments reads external_time, with the other time that is taken.
+// It uses staff and times. Package appointments reads external_time and external_month, with the other time that is taken.
 //
-// Reads: appointment.
+// Reads: appointment, outgoing.
 package calendars

@@ -46,20 +46,20 @@ func (r *Room) readFile(ctx context.Context, s source) (content, error) {
 		_ = res.Body.Close()
 		next, err := res.Location()
 		if err != nil || res.StatusCode < 300 || res.StatusCode > 399 {
-			return content{}, refusedWith(res.StatusCode)
+			return content{}, refusedWith(res)
 		}
 		if next, err = url.Parse(overHTTPS(next.String())); err != nil {
-			return content{}, refusedWith(res.StatusCode)
+			return content{}, refusedWith(res)
 		}
 		at = next.String()
 	}
-	return content{}, failure(fmt.Sprintf("the address leads on to another one more than %d times", mostRedirects))
+	return content{}, failure{code: "broken", words: fmt.Sprintf("the address leads on to another one more than %d times", mostRedirects)}
 }
 
 func (r *Room) ask(ctx context.Context, s source, at string, had tags) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, failure("the address leads on to one that cannot be read")
+		return nil, failure{code: "broken", words: "the address leads on to one that cannot be read"}
 	}
 	req.Header.Set("Accept", "text/calendar, */*;q=0.1")
 	req.Header.Set("User-Agent", userAgent)

@@ -1,12 +1,16 @@
 package calendars
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/op"
 	"frontdesk/services/booking/internal/staff"
@@ -16,11 +20,15 @@ import (
 type Room struct {
 	*app.Kit
 	staff  *staff.Room
+	gone   Gone
 	client *http.Client
 }
 
-func New(k *app.Kit, staff *staff.Room) *Room {
-	r := &Room{Kit: k, staff: staff}
+// Gone notes which appointments that were written into a calendar of a server are deleted there, as it was read at a moment.
+type Gone func(ctx context.Context, tx *db.Tx, calendar uuid.UUID, collection string, gone func(key string) bool, readAt time.Time) error
+
+func New(k *app.Kit, staff *staff.Room, gone Gone) *Room {
+	r := &Room{Kit: k, staff: staff, gone: gone}
 	r.client = fetch.Client(r.fetch())
 	return r
 }
@@ -31,7 +39,7 @@ const readers = 4
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	p := app.Parts{
-		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody, "external_object": app.Nobody}, Forget: r.forget},
+		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody, "external_month": app.Nobody, "external_object": app.Nobody}, Forget: r.forget},
 		Sealed:   []app.Sealed{{Table: "external_calendar", Column: "url", Purpose: PurposeOf}, {Table: "external_calendar", Column: "password", Purpose: PurposeOf}},
 		Gauges: []app.Gauge{
 			{Name: "booking.external_calendars", Unit: "{calendar}", Doc: "calendars of other programs that people have connected, by state", Label: "state",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,7 +62,7 @@ func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots
 	} else {
 		account, err := client.Find(ctx)
 		if err != nil {
-			return found{}, failure(reasonOf(err))
+			return found{}, reasonOf(err)
 		}
 		at.Addresses = account.Addresses
 	}
@@ -85,7 +84,7 @@ func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots
 	from, to := slots.Bounds(r.Config.Zone, today-behind, today+ahead)
 	changes, err := client.Changes(ctx, s.calendar, at.Mark, from, to, known)
 	if err != nil {
-		return found{}, failure(reasonOf(err))
+		return found{}, reasonOf(err)
 	}
 	at.Mark = changes.Mark
 	validators, err := json.Marshal(at)
@@ -112,7 +111,7 @@ func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots
 		kept[o.Key] = o
 	}
 	if len(kept) > mostObjects {
-		return f, failure(reasonOf(caldav.ErrTooLarge))
+		return f, reasonOf(caldav.ErrTooLarge)
 	}
 	var problems []string
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
@@ -162,7 +161,7 @@ func (r *Room) timesOf(ctx context.Context, c record, all []caldav.Object, addre
 	read, until := make([]object, len(all)), time.Now().Add(readWithin)
 	for i, o := range all {
 		if options.Within = time.Until(until); options.Within <= 0 {
-			return nil, failure("reading the calendar takes too long")
+			return nil, failure{code: tooLarge, words: "reading the calendar takes too long"}
 		}
 		read[i] = object{Key: o.Key, ETag: o.ETag, Spans: []int64{}}
 		takes, err := busy.Read(o.File, options)
@@ -235,21 +234,11 @@ func (r *Room) choices(ctx context.Context, d *db.DB, in ofCalendar) (db.List[ch
 	defer cancel()
 	account, err := caldav.New(r.client, caldav.Account{Address: s.url, Username: s.username, Password: s.password}).Find(ctx)
 	if err != nil {
-		return none, fault.Conflict("unreachable", fmt.Sprintf("The calendars cannot be listed: %s.", reasonOf(err)))
+		return none, fault.Conflict("unreachable", fmt.Sprintf("The calendars cannot be listed: %s.", reasonOf(err).words))
 	}
 	items := make([]choice, len(account.Calendars))
 	for i, c := range account.Calendars {
 		items[i] = choice{Href: c.Href, Name: c.Name, Colour: c.Colour, Writable: c.Writable}
 	}
 	return db.All(items), nil
-}
-
-// refusal is why a server refuses, in words for the person.
-func refusal(err error) (failure, bool) {
-	for _, known := range []error{caldav.ErrSignIn, caldav.ErrForbidden, caldav.ErrMissing, caldav.ErrLater, caldav.ErrBroken, caldav.ErrTooLarge, caldav.ErrNoCalendars} {
-		if errors.Is(err, known) {
-			return failure(err.Error()), true
-		}
-	}
-	return "", false
 }

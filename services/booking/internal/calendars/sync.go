@@ -27,6 +27,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/booking/internal/appointments"
 	"frontdesk/services/booking/internal/busy"
+	"frontdesk/services/booking/internal/caldav"
 	"frontdesk/services/booking/internal/slots"
 	"frontdesk/services/booking/internal/times"
 )
@@ -35,8 +36,9 @@ const (
 	// every is how long a calendar that was read waits for the next time. One that fails waits as long as it has been failing, longest at most, and
 	// is switched off after givenUp.
 	every, longest, givenUp = 5 * time.Minute, 6 * time.Hour, 7 * 24 * time.Hour
-	// answerWithin bounds one answer of a server, readWithin what is made of it, and held how long a calendar is claimed for both.
-	answerWithin, readWithin, held = 30 * time.Second, 20 * time.Second, 3 * time.Minute
+	// answerWithin bounds one answer of a server, readWithin what is made of all, and held how long a calendar is claimed: thousands of events come in many
+	// answers.
+	answerWithin, readWithin, held = 30 * time.Second, 20 * time.Second, 6 * time.Minute
 	// nowWithin is how long whoever asks for it waits until a calendar is read.
 	nowWithin = 10 * time.Second
 	// behind and ahead are the days around today whose events are kept.
@@ -61,43 +63,69 @@ type content struct {
 	file       []byte // of type text/calendar
 }
 
-// failure is why a calendar cannot be read, in words for the person.
-type failure string
-
-func (f failure) Error() string { return string(f) }
-
-func refusedWith(status int) failure {
-	if status == http.StatusUnauthorized || status == http.StatusForbidden {
-		return failure(fmt.Sprintf("the server refuses name and password, or asks for them (%d)", status))
-	}
-	return failure(fmt.Sprintf("the server answers with status %d", status))
+// failure is why a calendar cannot be read: a code, and words in English that say more.
+type failure struct {
+	code, words string
+	// after is how long its server wants to be left alone; zero if it does not say.
+	after time.Duration
 }
 
+func (f failure) Error() string { return f.words }
+
+// Codes of what is wrong with a calendar, beside those of refusals.
+const (
+	noCalendar  = "no_calendar"
+	tooLarge    = "too_large"
+	leftOut     = "left_out"
+	keysMissing = "keys"
+)
+
+// refusedWith is the failure of an answer at an address.
+func refusedWith(res *http.Response) failure {
+	f := failure{code: "broken", words: fmt.Sprintf("the server answers with status %d", res.StatusCode)}
+	switch status := res.StatusCode; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		f.code, f.words = "sign_in", fmt.Sprintf("the server refuses name and password, or asks for them (%d)", status)
+	case status == http.StatusNotFound || status == http.StatusGone:
+		f.code = "missing"
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		f.code, f.after = "busy", caldav.RetryAfter(res.Header)
+	}
+	return f
+}
+
+// refusals are the codes of what calendar servers answer.
+var refusals = map[error]string{caldav.ErrSignIn: "sign_in", caldav.ErrForbidden: "forbidden", caldav.ErrMissing: "missing", caldav.ErrLater: "busy", caldav.ErrBroken: "broken",
+	caldav.ErrTooLarge: tooLarge, caldav.ErrNoCalendars: noCalendar}
+
 // reasonOf is why a calendar could not be read. It says nothing about the network that a server is in.
-func reasonOf(err error) string {
-	var own failure
+func reasonOf(err error) failure {
+	if own, ok := errors.AsType[failure](err); ok {
+		return own
+	}
+	for known, code := range refusals {
+		if errors.Is(err, known) {
+			return failure{code, err.Error(), caldav.Later(err)}
+		}
+	}
 	var certificate *tls.CertificateVerificationError
 	var invalid x509.CertificateInvalidError
 	var name *net.DNSError
 	var timeout interface{ Timeout() bool }
-	said, refused := refusal(err)
+	f := failure{code: "unreachable", words: "the server cannot be reached, or ends the connection"}
 	switch {
-	case errors.As(err, &own):
-		return string(own)
-	case refused:
-		return string(said)
 	case errors.Is(err, fetch.ErrRefused):
-		return "the address leads to a host that is not on the public internet; the operator can allow it in SVC_FETCH_ALLOW"
+		f.code, f.words = "private", "the address leads to a host that is not on the public internet; the operator can allow it in SVC_FETCH_ALLOW"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the certificate of the server has ended, or is not valid yet"
+		f.code, f.words = "certificate", "the certificate of the server has ended, or is not valid yet"
 	case errors.As(err, &certificate):
-		return "the certificate of the server is not valid"
+		f.code, f.words = "certificate", "the certificate of the server is not valid"
 	case errors.As(err, &name) && name.IsNotFound:
-		return "the host of the address is not known"
+		f.code, f.words = "unknown_host", "the host of the address is not known"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("the server does not answer within %.0f seconds", answerWithin.Seconds())
+		f.code, f.words = "too_slow", fmt.Sprintf("the server does not answer within %.0f seconds", answerWithin.Seconds())
 	}
-	return "the server cannot be reached, or ends the connection"
+	return f
 }
 
 var outcomes = app.NewOutcomes("booking.external_calendar_reads", "{read}", "readings of external calendars, by outcome: changed, unchanged or failed")
@@ -131,13 +159,14 @@ func (r *Room) syncClaimed(ctx context.Context, c record) error {
 	today := slots.DayOf(r.DB.Now(), r.Config.Zone)
 	within, cancel := context.WithTimeout(ctx, held-30*time.Second)
 	defer cancel()
+	began := r.DB.Now()
 	got, err := r.look(within, c, today)
 	if ctx.Err() != nil {
 		return r.release(context.WithoutCancel(ctx), c)
 	}
 	if why, ok := errors.AsType[failure](err); ok {
 		outcomes.Add(ctx, "failed", 1)
-		slog.InfoContext(ctx, "calendar cannot be read", "calendar", c.ID, "error", string(why))
+		slog.InfoContext(ctx, "calendar cannot be read", "calendar", c.ID, "error", why.words)
 		return r.failed(ctx, c, why)
 	}
 	if err != nil {
@@ -148,6 +177,7 @@ func (r *Room) syncClaimed(ctx context.Context, c record) error {
 		outcome = "unchanged"
 	}
 	outcomes.Add(ctx, outcome, 1)
+	got.at = began
 	return r.keep(ctx, c, got, today)
 }
 
@@ -163,6 +193,19 @@ type found struct {
 	objects []object
 	gone    []string
 	whole   bool
+	at      time.Time // when the reading began
+}
+
+// isGone says of the keys of objects whether these are not there any more.
+func (f found) isGone() func(key string) bool {
+	if !f.whole {
+		return func(key string) bool { return slices.Contains(f.gone, key) }
+	}
+	there := map[string]bool{}
+	for _, o := range f.objects {
+		there[o.Key] = true
+	}
+	return func(key string) bool { return !there[key] }
 }
 
 // look asks for a calendar and reads it. The error is a failure if that is not possible. Because the days move on, what has not changed counts as
@@ -181,7 +224,7 @@ func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, erro
 	}
 	got, err := r.readFile(ctx, s)
 	if err != nil {
-		return found{}, failure(reasonOf(err))
+		return found{}, reasonOf(err)
 	}
 	if got.unchanged {
 		return found{unchanged: true, validators: c.Validators}, nil
@@ -203,7 +246,7 @@ func (r *Room) sourceOf(c record) (source, error) {
 		s.password, err = r.open(c.ID, c.Password)
 	}
 	if err != nil {
-		return source{}, failure("the address or password cannot be read with the keys of this service; set them again")
+		return source{}, failure{code: keysMissing, words: "the address or password cannot be read with the keys of this service; set them again"}
 	}
 	return s, nil
 }
@@ -246,7 +289,11 @@ func (r *Room) timesIn(ctx context.Context, c record, file []byte, today slots.D
 	}
 	read, err := busy.Read(file, o)
 	if err != nil {
-		return found{}, failure(err.Error())
+		f := failure{code: noCalendar, words: err.Error()}
+		if errors.Is(err, busy.ErrTooLarge) || errors.Is(err, busy.ErrTooMany) {
+			f.code = tooLarge
+		}
+		return found{}, f
 	}
 	problems := make([]string, len(read.Problems))
 	for i, p := range read.Problems {
@@ -279,16 +326,19 @@ func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) err
 			}
 		}
 		args := pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "now": tx.Now, "due": tx.Now.Add(every), "validators": f.validators, "unchanged": f.unchanged,
-			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "today": today.String()}
+			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "left_out": leftOut, "today": today.String()}
 		done, err := tx.Exec(ctx, `update external_calendar set state = 'ok', last_synced_at = @now, failing_since = null, due_at = @due, holder = null, held_until = null, validators = @validators,
 			digest = case when @unchanged then digest else @digest end, events = case when @unchanged then events else @events end,
-			last_error = case when @unchanged then last_error else @problem end, read_on = @today::date
+			last_error = case when @unchanged then last_error else @problem end, last_error_code = case when @unchanged then last_error_code when @problem = '' then '' else @left_out end, read_on = @today::date
 			where id = @id and holder = @holder`, args)
 		if err != nil || f.unchanged || done.RowsAffected() == 0 {
 			return err
 		}
 		if c.Kind == kindCalDAV {
 			if err := keepObjects(ctx, tx, c.ID, f); err != nil {
+				return err
+			}
+			if err := r.gone(ctx, tx, c.ID, c.Calendar, f.isGone(), f.at); err != nil {
 				return err
 			}
 		}
@@ -321,13 +371,13 @@ func (r *Room) failed(ctx context.Context, c record, why failure) error {
 			since = *c.FailingSince
 		}
 		state, failing := stateFailing, tx.Now.Sub(since)
-		next := tx.Now.Add(min(max(failing, every), longest))
+		next := tx.Now.Add(min(max(failing, every, why.after), longest))
 		due := &next
 		if failing >= givenUp {
 			state, due = stateOff, nil
 		}
-		done, err := tx.Exec(ctx, `update external_calendar set state = @state, last_error = @why, failing_since = @since, due_at = @due, digest = null, holder = null,
-			held_until = null where id = @id and holder = @holder`, pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "state": state, "why": shortened(string(why)), "since": since, "due": due})
+		done, err := tx.Exec(ctx, `update external_calendar set state = @state, last_error = @why, last_error_code = @code, failing_since = @since, due_at = @due, digest = null, holder = null,
+			held_until = null where id = @id and holder = @holder`, pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "state": state, "why": shortened(why.words), "code": why.code, "since": since, "due": due})
 		if err != nil || done.RowsAffected() == 0 || c.State != stateNew && c.State != stateOK {
 			return err
 		}

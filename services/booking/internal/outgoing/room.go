@@ -39,6 +39,7 @@ func (r *Room) Parts() app.Parts {
 		Personal: app.Personal{Holds: map[string]app.Holds{"outgoing_account": app.People, "outgoing": app.Nobody}, Forget: r.forget},
 		Sealed: []app.Sealed{{Table: "outgoing_account", Column: "url", Purpose: calendars.PurposeOf},
 			{Table: "outgoing_account", Column: "password", Purpose: calendars.PurposeOf}},
+		Restored: r.restored,
 		Gauges: []app.Gauge{
 			{Name: "booking.outgoing_events", Unit: "{event}", Doc: "appointments that wait to be written into calendars of other programs, or to be removed there",
 				SQL: `select count(*) from outgoing where queued_at is not null`},
@@ -50,6 +51,19 @@ func (r *Room) Parts() app.Parts {
 		p.Workers = append(p.Workers, app.Worker{Name: fmt.Sprintf("outgoing-%d", i+1), Pause: 2 * time.Second, Slice: r.writeNext})
 	}
 	return p
+}
+
+// restored has each event that is to come compared with its appointment: what was written since the backup stands in the calendar still, as another
+// version than the one that is known here, and is written over. An event whose appointment is lost stays there.
+func (r *Room) restored(ctx context.Context) ([]string, error) {
+	var compared int64
+	err := r.DB.Do(ctx, func(tx *db.Tx) error {
+		done, err := tx.Exec(ctx, `update outgoing o set revision = o.revision + 1, tries = 0, queued_at = coalesce(o.queued_at, clock_timestamp()), due_at = clock_timestamp()
+			from appointment p where p.id = o.appointment_id and p.ends_at > clock_timestamp()`)
+		compared = done.RowsAffected()
+		return err
+	})
+	return []string{fmt.Sprintf("%d events in calendars of other programs are compared with their appointments.", compared)}, err
 }
 
 // forget removes the accounts by which a person signs in, and those of the member whose address it is. What was written stays there.

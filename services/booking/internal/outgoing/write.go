@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -97,12 +98,12 @@ func (r *Room) release(ctx context.Context, a account) error {
 func (r *Room) writeTo(ctx context.Context, a account) error {
 	url, err := r.Keys.Open(calendars.PurposeOf(a.ID.String()), a.URL)
 	if err != nil {
-		return r.wait(ctx, a, entry{}, "the keys of this service do not open the address")
+		return r.wait(ctx, a, entry{}, 0, "the keys of this service do not open the address")
 	}
 	var password []byte
 	if a.Password != nil {
 		if password, err = r.Keys.Open(calendars.PurposeOf(a.ID.String()), a.Password); err != nil {
-			return r.wait(ctx, a, entry{}, "the keys of this service do not open the password")
+			return r.wait(ctx, a, entry{}, 0, "the keys of this service do not open the password")
 		}
 	}
 	client := caldav.New(r.client, caldav.Account{Address: string(url), Username: a.Username, Password: string(password)})
@@ -121,10 +122,10 @@ func (r *Room) writeTo(ctx context.Context, a account) error {
 			err = r.learn(ctx, a, e, tag)
 		case errors.Is(err, caldav.ErrForbidden), errors.Is(err, caldav.ErrMissing), errors.Is(err, caldav.ErrChanged):
 			outcomes.Add(ctx, "failed", 1)
-			err = r.wait(ctx, a, e, err.Error())
+			err = r.wait(ctx, a, e, 0, err.Error())
 		default:
 			outcomes.Add(ctx, "failed", 1)
-			return r.wait(ctx, a, entry{Tries: e.Tries}, err.Error())
+			return r.wait(ctx, a, entry{Tries: e.Tries}, caldav.Later(err), err.Error())
 		}
 		if err != nil {
 			return err
@@ -211,7 +212,7 @@ func (r *Room) write(ctx context.Context, client *caldav.Client, e entry, wanted
 // done notes what was written. If the appointment has changed meanwhile, the entry stays due.
 func (r *Room) done(ctx context.Context, a account, e entry, tag string, stands bool) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		args := pgx.NamedArgs{"appointment": e.AppointmentID, "account": a.ID, "holder": a.Holder, "collection": e.Collection, "tag": tag, "revision": e.Revision}
+		args := pgx.NamedArgs{"appointment": e.AppointmentID, "account": a.ID, "holder": a.Holder, "collection": e.Collection, "tag": tag, "revision": e.Revision, "now": tx.Now}
 		const claimed = ` where appointment_id = @appointment and account_id = @account and collection = @collection
 			and exists (select from outgoing_account where id = @account and holder = @holder and held_until > clock_timestamp())`
 		if !stands {
@@ -220,9 +221,25 @@ func (r *Room) done(ctx context.Context, a account, e entry, tag string, stands 
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `update outgoing set etag = @tag, tries = 0, queued_at = case when revision <> @revision then queued_at end, due_at = case when revision <> @revision then due_at end`+claimed, args)
+		_, err := tx.Exec(ctx, `update outgoing set etag = @tag, tries = 0, written_at = @now, deleted_at = null, queued_at = case when revision <> @revision then queued_at end, due_at = case when revision <> @revision then due_at end`+claimed, args)
 		return err
 	})
+}
+
+// Gone notes which events somebody has deleted in a calendar, as it was read at a moment: of those written before, these whose keys are gone. The
+// appointments stand, and their next change puts the events back. Calendars are read for 400 days.
+func Gone(ctx context.Context, tx *db.Tx, id uuid.UUID, collection string, gone func(key string) bool, readAt time.Time) error {
+	written, err := db.Column[uuid.UUID](ctx, tx, `select o.appointment_id from outgoing o join appointment p on p.id = o.appointment_id where o.account_id = $1 and o.collection = $2
+		and o.queued_at is null and o.deleted_at is null and coalesce(o.written_at < $3, true) and p.status = 'confirmed' and p.ends_at between $3 and $3 + interval '399 days'`, id, collection, readAt)
+	if err != nil {
+		return err
+	}
+	deleted := slices.DeleteFunc(written, func(appointment uuid.UUID) bool {
+		key, err := caldav.Key(collection, appointments.UIDOf(appointment))
+		return err != nil || !gone(key)
+	})
+	_, err = tx.Exec(ctx, `update outgoing set deleted_at = $4 where account_id = $1 and collection = $2 and appointment_id = any($3)`, id, collection, deleted, tx.Now)
+	return err
 }
 
 // learn notes which version of an event a calendar has. The entry stays due.
@@ -234,10 +251,10 @@ func (r *Room) learn(ctx context.Context, a account, e entry, tag string) error 
 	})
 }
 
-// wait puts an entry off; all that are due of the account if it names no appointment.
-func (r *Room) wait(ctx context.Context, a account, e entry, why string) error {
+// wait puts an entry off, at least as long as the server asks for, up to longest; all that are due of the account if it names no appointment.
+func (r *Room) wait(ctx context.Context, a account, e entry, asked time.Duration, why string) error {
 	slog.WarnContext(ctx, "an appointment cannot be written into a calendar", "calendar", a.ID, "error", why)
-	next := min(again<<min(e.Tries, 10), longest)
+	next := min(max(again<<min(e.Tries, 10), asked), longest)
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `update outgoing set tries = tries + 1, due_at = clock_timestamp() + $4::interval where (appointment_id, account_id, collection) in
 			(select appointment_id, account_id, collection from outgoing where account_id = $1 and due_at <= clock_timestamp() and ($2 or appointment_id = $3) order by appointment_id for update)`,
