@@ -64,6 +64,7 @@ test("a calendar at an address takes time, hatched and without a title; an appoi
   await row.getByRole("button", { name: "More for Home" }).click()
   await v.page.getByRole("menuitem", { name: "Read now" }).click()
   await row.getByText("cannot be read").waitFor()
+  await row.getByText("The server answers with an error.").waitFor()
   await check(v.page, "portal calendar failing")
   await row.getByRole("button", { name: "More for Home" }).click()
   await v.page.getByRole("menuitem", { name: "Remove" }).click()
@@ -108,6 +109,17 @@ test("an account on a server is connected in three steps, and appointments stand
     const [slot] = await free(dayOf(Date.now() + 60 * 86_400_000), 14)
     const made = await desk.admin.post("/appointments", { contact: contact.id, service: desk.intake.id, starts_at: slot.starts_at, staff: desk.user })
     await until("the event on the server", async () => (await server.events()).includes(stamp(slot.starts_at)), 60)
+    const [written] = await calendarsOf()
+    const read = () => desk.admin.post(`/staff/${desk.user}/calendars/${written.id}/sync`)
+    await read()
+    assert.ok((await server.remove(made.id)).ok)
+    await read()
+    await open(v, `/hours?staff=${desk.user}`, "Working hours")
+    await row.getByText("Deleted over there, though these appointments stand").waitFor()
+    await row.locator(`a[href$="/appointments/${made.id}"]`).waitFor()
+    await check(v.page, "portal calendar deleted there")
+    await desk.admin.post(`/appointments/${made.id}/place`, { location: "Room 4" })
+    await until("the event is there again", async () => (await server.events()).includes(stamp(slot.starts_at)), 60)
     await desk.admin.post(`/appointments/${made.id}/cancel`, {})
     await until("the event is gone", async () => !(await server.events()).includes(stamp(slot.starts_at)), 60)
     const [c] = await calendarsOf()
@@ -139,6 +151,7 @@ async function radicale() {
   assert.equal(made.status, 201)
   return {
     url,
+    remove: (appointment) => ask("DELETE", `/ada/work/${appointment}%40frontdesk.ics`),
     events: async () => (await ask("GET", "/ada/work/")).text(),
     stop: () => {
       child.kill("SIGKILL")

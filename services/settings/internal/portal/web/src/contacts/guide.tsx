@@ -66,6 +66,7 @@ export function Guide() {
                 {s.to === undefined ? <a href={bookingPage} target="_blank" rel="noreferrer">{t(s.text)}</a> : <Link to={s.to as "/"}>{t(s.text)}</Link>}
                 {done[i] && <span className="sr"> {t("contacts.setup_step_done")}</span>}
                 {s.to === undefined && done[i] && <TestBooking />}
+                {s.to === "/hours" && on("booking") && <OwnCalendar />}
               </span>
             </li>
           ))}
@@ -82,6 +83,13 @@ export function Guide() {
 function TestBooking() {
   const a = useQuery({ queryKey: ["appointments", "list", "guide", "one"], queryFn: booked }).data
   return a && <small className="soft guide-seen">{t("contacts.setup_test_seen")} <Link to="/appointments/$id" params={{ id: a.id }}>{momentText(a.starts_at)}</Link></small>
+}
+
+/** An offer beside the hours, until a calendar of another program is connected. */
+function OwnCalendar() {
+  const path = { user: me.user_id }
+  const some = useQuery({ queryKey: ["external_calendars", "list", me.user_id], queryFn: async () => (await take(api.GET("/staff/{user}/calendars", { params: { path } }))).items }).data
+  return some?.length === 0 && <small className="soft guide-seen"><Link to="/hours">{t("contacts.setup_calendar")}</Link></small>
 }
 
 /** An empty system on one's own machine can be filled by a command. */

@@ -1,12 +1,13 @@
 // A person's calendars of other programs: what they take of the time, and into which of them appointments are written.
 import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { CalendarPlus, CalendarSync, CalendarX, Pencil, RefreshCw, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { addExternalCalendar } from "@/api/limits"
 import { tagOf } from "@/api/version"
 import { Button } from "@/kit/button"
-import { agoText } from "@/kit/dates"
+import { agoText, momentText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
 import { CheckField, Form, SelectField, text, TextField, useForm } from "@/kit/form"
 import { Actions } from "@/kit/menu"
@@ -77,7 +78,12 @@ export function Calendars({ m }: { m: Member }) {
                 <span className="cell-main">
                   <span className="row"><b className="cell-text">{c.name}</b><span className={`mark mark--${looks[c.state]}`}>{t(`team.calendar_state.${c.state}`)}</span></span>
                   <small>{[c.last_synced_at ? t("team.calendar_synced", { ago: agoText(c.last_synced_at), n: c.events }) : "", c.blocks ? "" : t("team.calendar_free"), c.writes ? t("team.calendar_written") : ""].filter(Boolean).join(" · ")}</small>
-                  {c.last_error && <small className="problem">{c.last_error}</small>}
+                  <Wrong c={c} />
+                  {c.deleted_appointments.length > 0 && (
+                    <small className="problem">
+                      {t("team.calendar_deleted")} {c.deleted_appointments.map((a, i) => <span key={a.id}>{i > 0 && ", "}<Link to="/appointments/$id" params={{ id: a.id }}>{momentText(a.starts_at)}</Link></span>)}
+                    </small>
+                  )}
                 </span>
               </span>
               <span className="row">
@@ -96,6 +102,17 @@ export function Calendars({ m }: { m: Member }) {
       {open?.step === "address" && <Address user={user} of={open.of} onClose={close} onChoose={(of) => (changed(), setOpen({ step: "choice", of }))} />}
       {open?.step === "choice" && <Choice user={user} of={open.of} onClose={close} />}
     </Panel>
+  )
+}
+
+/** What is wrong with a calendar, and in English what its server or an event says. */
+function Wrong({ c }: { c: Connected }) {
+  if (c.last_error_code === "") return c.last_error && <small className="problem" lang="en">{c.last_error}</small>
+  return (
+    <>
+      <small className="problem">{t(`team.calendar_error.${c.last_error_code}`)}</small>
+      <details className="small"><summary>{t("team.calendar_error_more")}</summary><span lang="en">{c.last_error}</span></details>
+    </>
   )
 }
 
