@@ -63,7 +63,10 @@ func (r *Room) restored(ctx context.Context) ([]string, error) {
 		compared = done.RowsAffected()
 		return err
 	})
-	return []string{fmt.Sprintf("%d events in calendars of other programs are compared with their appointments.", compared)}, err
+	if err != nil || compared == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%d events in calendars of other programs are compared with their appointments", compared)}, nil
 }
 
 // forget removes the accounts by which a person signs in, and those of the member whose address it is. What was written stays there.
