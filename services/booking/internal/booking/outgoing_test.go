@@ -203,7 +203,7 @@ func TestTwoWritersPutNoEventTwice(t *testing.T) {
 	onServers(t, func(t *testing.T, s caldavtest.Server) {
 		behind, err := url.Parse(s.URL)
 		require.NoError(t, err)
-		var first sync.Once
+		var held atomic.Bool
 		var mu sync.Mutex
 		made := map[string]int{}
 		began, goOn := make(chan struct{}), make(chan struct{})
@@ -216,11 +216,9 @@ func TestTwoWritersPutNoEventTwice(t *testing.T) {
 			return nil
 		}}
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPut {
-				first.Do(func() {
-					close(began)
-					<-goOn
-				})
+			if r.Method == http.MethodPut && held.CompareAndSwap(false, true) {
+				close(began)
+				<-goOn
 			}
 			proxy.ServeHTTP(w, r)
 		}))
