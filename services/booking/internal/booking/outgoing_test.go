@@ -223,6 +223,8 @@ func TestTwoWritersPutNoEventTwice(t *testing.T) {
 			proxy.ServeHTTP(w, r)
 		}))
 		t.Cleanup(front.Close)
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
 		o := open9to5(t, nil, localCalendars, unlimited)
 		through := s
 		through.URL, through.Calendar = front.URL, front.URL+strings.TrimPrefix(s.Calendar, s.URL)
@@ -242,7 +244,7 @@ func TestTwoWritersPutNoEventTwice(t *testing.T) {
 			o.work("outgoing-2")
 			return len(s.Files(t)) == 2
 		})
-		close(goOn)
+		release()
 		<-dead
 		require.Len(t, o.written(s), 2)
 		mu.Lock()
