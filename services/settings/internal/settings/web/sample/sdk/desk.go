@@ -35,7 +35,7 @@ func main() {
 	if err != nil || tag.JSON201 == nil {
 		log.Fatal(err)
 	}
-	someone, err := desk.CreateContactWithResponse(ctx, nil, api.CreateContactJSONRequestBody{Email: new("ada.go@example.com")})
+	someone, err := desk.CreateContactWithResponse(ctx, nil, api.CreateContactJSONRequestBody{Email: new("lines.go@example.com")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,7 @@ tag = create_tag.sync(client=desk, body=CreateTagBody(name="From the guide"), id
 from frontdesk.api.contacts import create_contact
 from frontdesk.models import CreateContactBody
 
-someone = create_contact.sync(client=desk, body=CreateContactBody(email="ada.python@example.com"))
+someone = create_contact.sync(client=desk, body=CreateContactBody(email="lines.python@example.com"))
 id = someone.id
 # § each
 from frontdesk.api.contacts import find_contacts

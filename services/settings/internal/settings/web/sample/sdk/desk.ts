@@ -11,7 +11,7 @@ console.log((await desk.get("/me")).capabilities)
 // Sent again with the same key when no answer comes. Without a key of yours each call has one of its own.
 const tag = await desk.post("/tags", { body: { name: "From the guide" }, params: { header: { "Idempotency-Key": "8d3e7c4a" } } })
 // §
-const someone = await desk.post("/contacts", { body: { email: "ada.typescript@example.com" } })
+const someone = await desk.post("/contacts", { body: { email: "lines.typescript@example.com" } })
 const id = someone.id
 // § each
 for await (const contact of desk.each("/contacts", { params: { query: { status: "lead" } } })) console.log(contact.email)
