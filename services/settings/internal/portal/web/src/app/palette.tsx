@@ -1,7 +1,7 @@
-// Ctrl-K: words find people, organizations, appointments, forms and screens. Each folder adds its sources in palette.ts.
+// Ctrl-K: words find people, organizations, appointments, forms, screens and actions. Each folder adds its sources in palette.ts.
 import { useQueries } from "@tanstack/react-query"
 import { Search } from "lucide-react"
-import { useDeferredValue, useEffect, useRef, useState } from "react"
+import { use, useDeferredValue, useEffect, useRef, useState } from "react"
 import { bookingSources } from "@/booking/palette"
 import { contactSources } from "@/contacts/palette"
 import { formSources } from "@/forms/palette"
@@ -11,10 +11,14 @@ import { useCombobox } from "@/kit/combobox"
 import { isOpen, usePlaces, type Hit } from "@/kit/place"
 import { plain } from "@/kit/plain"
 import { t } from "@/kit/text"
+import { actions } from "./actions"
+import { loadTexts } from "./texts"
 
+const texts = loadTexts("actions")
 const sources = [...contactSources, ...bookingSources, ...formSources, ...webhookSources, ...teamSources].filter(isOpen)
 
 export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: (to: string, params?: Record<string, string>) => void }) {
+  use(texts)
   const [words, setWords] = useState("")
   const dialog = useRef<HTMLDialogElement>(null)
   const asked = useDeferredValue(words.trim())
@@ -37,18 +41,25 @@ export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: 
       staleTime: 30_000,
     })),
   })
+  const fits = (text: string) => plain(text).includes(plain(words.trim()))
   const screens: Hit[] = usePlaces()
-    .filter((p) => plain(t(p.label)).includes(plain(words.trim())))
+    .filter((p) => fits(t(p.label)))
     .slice(0, words ? 5 : 20)
     .map((p) => ({ id: p.to, title: t(p.label), icon: p.icon, to: p.to }))
+  const acts = { label: t("actions.title"), hits: actions().filter((a) => fits(a.title)).slice(0, words ? 5 : 20) }
   const records = sources.map((s, i) => ({ label: t(s.label), hits: (asked.length >= 2 && found[i]!.data) || [] }))
-  // A screen whose name begins so stays on top while records come in.
-  const first = words.trim() !== "" && screens.some((s) => plain(s.title).startsWith(plain(words.trim())))
-  const listed = { label: t("palette.screens"), hits: screens }
-  const groups = (first ? [listed, ...records] : [...records, listed]).filter((g) => g.hits.length > 0)
+  // A screen or an action whose name begins so stays on top while records come in.
+  const listed = [{ label: t("palette.screens"), hits: screens }, acts]
+  const first = listed.filter((g) => words.trim() !== "" && g.hits.some((h) => plain(h.title).startsWith(plain(words.trim()))))
+  const groups = [...first, ...records, ...listed.filter((g) => !first.includes(g))].filter((g) => g.hits.length > 0)
   const hits = groups.flatMap((g) => g.hits)
   const busy = asked.length >= 2 && found.some((f) => f.isFetching)
-  const go = (h: Hit | undefined) => h && onGo(h.to, h.params)
+  const go = (h: Hit | undefined) => {
+    if (!h) return
+    h.run?.()
+    if (h.to) onGo(h.to, h.params)
+    else onClose()
+  }
   const box = useCombobox(hits.length, (at) => go(hits[at]), { open: true })
   let n = -1
   return (

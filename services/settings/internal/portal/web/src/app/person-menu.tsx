@@ -1,24 +1,16 @@
 import { Link } from "@tanstack/react-router"
 import { Bell, Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react"
-import { useState } from "react"
-import { Fault } from "@/api/fault"
 import { useChoice } from "@/kit/choice"
 import { choose } from "@/kit/start"
 import { language, languages, t } from "@/kit/text"
-import { toastFault } from "@/kit/toast"
-import { applyTheme, theme, type Theme } from "./theme"
+import { signOut } from "./sign-out"
+import { applyTheme, useTheme, type Theme } from "./theme"
 
 const themes: { value: Theme; icon: typeof Sun }[] = [{ value: "", icon: Monitor }, { value: "light", icon: Sun }, { value: "dark", icon: Moon }]
 
 /** What concerns only this person: account, theme, language, keys, signing out. */
 export default function PersonMenu({ onKeys }: { onKeys: () => void }) {
-  const [chosen, setChosen] = useState(theme())
-  const signOut = async () => {
-    // A session that has ended is signed out of as well: nobody has to sign in for it.
-    const answer = await fetch("/v1/auth/logout", { method: "POST" }).catch(() => undefined)
-    if (answer && (answer.ok || answer.status === 401)) location.assign("/account/sign-in")
-    else toastFault(answer ? await Fault.of(answer) : new Fault("offline", 0))
-  }
+  const chosen = useTheme()
   const spoken = useChoice(() => {}, (code) => code !== language && (choose("language", code), location.reload()))
   return (
     <>
@@ -29,7 +21,7 @@ export default function PersonMenu({ onKeys }: { onKeys: () => void }) {
         <legend className="sr">{t("theme.label")}</legend>
         {themes.map(({ value, icon: Icon }) => (
           <label key={value} className="segment" title={t(`theme.${value || "system"}`)}>
-            <input type="radio" name="theme" className="sr" checked={chosen === value} onChange={() => (setChosen(value), applyTheme(value))} />
+            <input type="radio" name="theme" className="sr" checked={chosen === value} onChange={() => applyTheme(value)} />
             <Icon aria-hidden />
             <span className="sr">{t(`theme.${value || "system"}`)}</span>
           </label>

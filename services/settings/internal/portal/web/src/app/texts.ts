@@ -1,19 +1,21 @@
 // The texts of every folder: text/<language>.json, whose keys begin with the folder's name. A screen's texts load with its program.
+import type actions from "@/actions/text/en.json"
 import type booking from "@/booking/text/en.json"
 import type contacts from "@/contacts/text/en.json"
 import type forms from "@/forms/text/en.json"
 import type problem from "@/problem/text/en.json"
 import type settings from "@/settings/text/en.json"
 import type team from "@/team/text/en.json"
+import type views from "@/views/text/en.json"
 import type webhooks from "@/webhooks/text/en.json"
 import { addTexts, language } from "@/kit/text"
 
-type All = typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team
+type All = typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team & typeof views & typeof actions
 declare module "@/kit/text" {
   interface Texts extends All {}
 }
 
-export type Folder = "kit" | "problem" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
+export type Folder = "kit" | "problem" | "views" | "actions" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
 
 const files = import.meta.glob<{ default: Record<string, string> }>("../*/text/*.json")
 const loaded = new Map<Folder, Promise<void>>()

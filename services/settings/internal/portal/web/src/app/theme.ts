@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from "react"
 import { choose } from "@/kit/start"
 
 export type Theme = "" | "light" | "dark"
@@ -7,4 +8,8 @@ export const theme = () => (document.documentElement.dataset.theme ?? "") as The
 export function applyTheme(choice: Theme) {
   choose("theme", choice)
   document.documentElement.dataset.theme = choice
+  for (const changed of watchers) changed()
 }
+
+const watchers = new Set<() => void>()
+export const useTheme = () => useSyncExternalStore((w) => (watchers.add(w), () => void watchers.delete(w)), theme)

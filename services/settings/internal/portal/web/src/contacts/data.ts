@@ -24,6 +24,8 @@ export const useGroups = (entity: Entity) => useQuery(groupsQuery(entity)).data 
 /** Whether the custom fields are still on their way: what stands beside them waits, so that it does not move when they come. */
 export const useFieldsPending = (entity: Entity) => [useQuery(fieldsQuery(entity)), useQuery(groupsQuery(entity))].some((q) => q.isPending)
 
+/** The orders of contacts and organizations. */
+export const orders = () => (["-created_at", "created_at", "name", "-last_activity"] as const).map((value) => ({ value, label: t(`views.sort.${value}`) }))
 export const statuses = () => (["lead", "customer", "inactive"] as const).map((value) => ({ value, label: t(`contacts.status.${value}`) }))
 export const subscriptions = () => (["none", "pending", "subscribed", "unsubscribed"] as const).map((value) => ({ value, label: t(`contacts.marketing.${value}`) }))
 

@@ -40,7 +40,7 @@ export function AddTask({ about, owner }: { about?: { contact: string } | { orga
       <TextField name="title" label={t("contacts.task_title")} placeholder={t("contacts.task_title")} hideLabel required />
       <TextField name="due_on" label={t("contacts.task_due")} hideLabel type="date" />
       <SelectField name="owner_user_id" label={t("contacts.task_owner")} hideLabel options={membersOrNone(team)} defaultValue={String(owner ?? me.user_id)} key={team.length} />
-      <Button kind="main" small type="submit" busy={form.busy} icon={<Plus aria-hidden />}>{t("contacts.task_add")}</Button>
+      <Button kind="main" type="submit" busy={form.busy} icon={<Plus aria-hidden />}>{t("contacts.task_add")}</Button>
     </Form>
   )
 }

@@ -1,8 +1,9 @@
 import "./contacts.css"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ListTodo } from "lucide-react"
-import { useMemo } from "react"
+import { useMemo, useRef } from "react"
 import { api, take } from "@/api/client"
+import { useAsked } from "@/kit/ask"
 import { today } from "@/kit/dates"
 import { Head } from "@/kit/head"
 import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
@@ -28,6 +29,9 @@ export function TaskList() {
   }
   const list = useList<Task>(["tasks", "list", query], (cursor, signal) => take(api.GET("/tasks", { params: { query: { ...query, per_page: 50, cursor } }, signal })))
   const team = useTeam()
+  const adding = useRef<HTMLDivElement>(null)
+  // Not before the palette has given the focus back.
+  useAsked("task", () => setTimeout(() => adding.current?.querySelector("input")?.focus()))
   const columns = useMemo((): Column<Task>[] => [
     { key: "title", label: t("contacts.task_title"), cell: (x) => (
       <div className={x.done_at ? "cell-line task--done" : "cell-line"}>
@@ -47,7 +51,7 @@ export function TaskList() {
         <Choice label={t("contacts.tasks_mine")} value={search.owner} options={[{ value: "all", label: t("contacts.tasks_all") }, ...team.filter((m) => m.user_id !== me.user_id).map((m) => ({ value: String(m.user_id), label: m.name }))]} onChange={(v) => set({ owner: v })} />
         <Choice label={t("contacts.tasks_show_open")} value={search.show} options={(["overdue", "done", "all"] as const).map((value) => ({ value, label: t(`contacts.tasks_show_${value}`) }))} onChange={(v) => set({ show: v })} />
       </Tools>
-      {can("svc_edit_contacts") && <div className="content"><AddTask owner={query.owner} /></div>}
+      {can("svc_edit_contacts") && <div ref={adding} className="content"><AddTask owner={query.owner} /></div>}
       <List list={list} columns={columns} keeps="tasks" id={(x) => x.id} name={t("nav.tasks")} filtered={countFilters(filters) > 0} onClear={() => void navigate({ search: {} })}
         empty={{ icon: ListTodo, title: t("contacts.tasks_empty"), text: t("contacts.tasks_empty_text") }} />
       {open && <TaskDialog key={open} id={open} onClose={() => set({ task: undefined })} />}

@@ -1,19 +1,20 @@
 import "./forms.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Download, Inbox, ShieldAlert, ShieldCheck, Trash2, X } from "lucide-react"
-import { useMemo, useState } from "react"
+import { Download, Inbox, ShieldAlert, ShieldCheck, Trash2 } from "lucide-react"
+import { useMemo } from "react"
 import { api, download, take } from "@/api/client"
 import { BulkBar, useBulk } from "@/kit/bulk"
 import { Button, ButtonAnchor } from "@/kit/button"
-import { agoText, momentText } from "@/kit/dates"
+import { agoText, dayOf, momentText } from "@/kit/dates"
 import { addDays, startOfDay } from "@/kit/wall"
-import { Choice, List, Tools, Total, useList, type Column } from "@/kit/list"
-import { Picker } from "@/kit/picker"
+import { Choice, DayChoice, List, Tools, Total, useList, type Column } from "@/kit/list"
+import { RecordFilter } from "@/kit/record-filter"
 import { countFilters } from "@/kit/search"
 import { Head } from "@/kit/head"
 import { can, on } from "@/kit/start"
 import { t } from "@/kit/text"
+import { addressOf as plainAddress, useViews, ViewTabs, type Query } from "@/kit/views"
 import { type Submission } from "./data"
 import { SubmissionStatus } from "./marks"
 import { contactQuery, findContacts, nameOf, useForms } from "@/kit/records"
@@ -29,8 +30,14 @@ function summary(s: Submission): { who: string; words: string } {
   return { who, words: words.slice(0, 160) }
 }
 
+/** What stands in the address for a view. Days are days there: the last one is over where created_until begins. */
+const addressOf = ({ created_since, created_until, ...rest }: Query) => ({
+  ...plainAddress(rest),
+  since: created_since ? dayOf(String(created_since)) : undefined, until: created_until ? addDays(dayOf(String(created_until)), -1) : undefined,
+})
+
 export function Submissions() {
-  const address = route.useSearch()
+  const { tab, ...address } = route.useSearch()
   // Without the app contacts a person in the address counts for nothing.
   const search = on("contacts") ? address : { ...address, contact: undefined }
   const navigate = route.useNavigate()
@@ -42,10 +49,7 @@ export function Submissions() {
   }
   const list = useList(["submissions", "list", search], (cursor, signal) => take(api.GET("/submissions", { params: { query: { ...query, per_page: 50, cursor } }, signal })))
   const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
-  // The picker and the chosen person stand in for each other: the focus goes along.
-  const [moved, setMoved] = useState(false)
-  const ofPerson = (id: string | undefined) => (setMoved(true), set({ contact: id }))
-  const clear = () => (setMoved(false), void navigate({ search: {}, replace: true }))
+  const clear = () => void navigate({ search: { tab }, replace: true })
   const queries = useQueryClient()
   const bulk = useBulk(list.total, (cursor) => take(api.GET("/submissions", { params: { query: { ...query, per_page: 100, cursor } } })), () => {
     for (const queryKey of [["submissions"], ["forms"], ["overview"]]) void queries.invalidateQueries({ queryKey })
@@ -65,28 +69,26 @@ export function Submissions() {
     { key: "organization", label: t("forms.organization"), width: 12, hides: 3, cell: (s) => <span className="cell-text">{s.organization?.name}</span> },
     { key: "created", label: t("forms.sent"), end: true, hides: 1, cell: (s) => <time className="soft nowrap" dateTime={s.created_at} title={momentText(s.created_at)}>{agoText(s.created_at)}</time> },
   ], [])
-  const date = (name: "since" | "until", label: string) => (
-    <label className="date-choice"><span>{label}</span><input type="date" className="input" value={search[name] ?? ""} onChange={(e) => set({ [name]: e.target.value || undefined })} /></label>
-  )
+  const views = useViews("submissions", { tab, query: Object.fromEntries(Object.entries(query).filter(([, v]) => v)), columns, address: addressOf })
   return (
     <>
       <Head title={t("nav.submissions")} count={<Total n={list.data && list.total} />}>
         {can("svc_manage_forms") && <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/submissions.csv", query)} download>{t("forms.export")}</ButtonAnchor>}
       </Head>
+      <ViewTabs of={views} />
       <Tools count={countFilters(search)} onClear={clear}>
         <Choice label={t("forms.form")} value={search.form} options={forms.map((f) => ({ value: String(f.id), label: f.name }))} onChange={(v) => set({ form: v })} />
         <Choice label={t("forms.status")} value={search.status} options={(["received", "spam"] as const).map((value) => ({ value, label: t(`forms.submission.${value}`) }))} onChange={(v) => set({ status: v })} />
-        {search.contact ? <span className="tag tag--filter"><span>{contact ? nameOf(contact) : t("forms.one_person")}</span><button autoFocus={moved} aria-label={t("forms.anybody")} onClick={() => ofPerson(undefined)}><X aria-hidden /></button></span>
-          : on("contacts") && <Picker filter name="contact" label={t("forms.contact")} source="contacts" find={findContacts} value={null} onChange={(c) => c && ofPerson(c.id)} autoFocus={moved} />}
-        {date("since", t("forms.since"))}
-        {date("until", t("forms.until"))}
+        {on("contacts") && <RecordFilter name="contact" label={t("forms.contact")} clear={t("forms.anybody")} source="contacts" find={findContacts} value={search.contact} shown={contact ? nameOf(contact) : t("forms.one_person")} onChange={(id) => set({ contact: id })} />}
+        <DayChoice label={t("forms.since")} value={search.since} onChange={(since) => set({ since })} />
+        <DayChoice label={t("forms.until")} value={search.until} onChange={(until) => set({ until })} />
       </Tools>
       <BulkBar bulk={bulk}>
         {search.status !== "spam" && <Button small icon={<ShieldAlert aria-hidden />} onClick={() => void bulk.run(many({ spam: true }), many({ spam: false }))}>{t("forms.is_spam")}</Button>}
         {search.status !== "received" && <Button small icon={<ShieldCheck aria-hidden />} onClick={() => void bulk.run(many({ spam: false }))}>{t("forms.not_spam")}</Button>}
         <Button small icon={<Trash2 aria-hidden />} onClick={() => void remove()}>{t("delete")}</Button>
       </BulkBar>
-      <List list={list} columns={columns} keeps="submissions" id={(s) => s.id} name={t("nav.submissions")} selection={can("svc_manage_forms") ? { ...bulk, label: (s) => t("forms.choose", { name: summary(s).who }) } : undefined} filtered={countFilters(search) > 0} onClear={clear}
+      <List list={list} columns={columns} keeps="submissions" choice={views.choice} id={(s) => s.id} name={t("nav.submissions")} selection={can("svc_manage_forms") ? { ...bulk, label: (s) => t("forms.choose", { name: summary(s).who }) } : undefined} filtered={countFilters(search) > 0} onClear={clear}
         empty={{ icon: Inbox, title: t("forms.none_sent"), text: t("forms.none_sent_text") }} />
     </>
   )

@@ -1,7 +1,7 @@
 // The pattern of every list: filters in the address, pages by cursor, all states, j and k.
 import { keepPreviousData, useInfiniteQuery, type InfiniteData, type QueryKey } from "@tanstack/react-query"
-import { SlidersHorizontal, type LucideIcon } from "lucide-react"
-import { memo, startTransition, useEffect, useMemo, useRef, useState, type ReactNode } from "react"
+import { ArrowDown, ArrowUp, SlidersHorizontal, type LucideIcon } from "lucide-react"
+import { memo, startTransition, useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react"
 import { Button } from "./button"
 import { Chooser, useUnwanted } from "./chooser"
 import { fit, type Fit } from "./columns"
@@ -29,7 +29,11 @@ export function useList<T>(key: QueryKey, load: (cursor: string | undefined, sig
 
 const itemsOf = <T,>(data: InfiniteData<Page<T>> | undefined) => data?.pages.flatMap((p) => p.items ?? []) ?? []
 
-export type Column<T> = Fit & { label: string; cell: (item: T) => ReactNode; end?: boolean }
+/** sorts are the orders of the list by this column, as the API names them: its head asks for one after the other, and then for the usual one. */
+export type Column<T> = Fit & { label: string; cell: (item: T) => ReactNode; end?: boolean; sorts?: readonly string[] }
+
+/** The order of a list, and how to ask for another; undefined is the usual one. */
+export type Sorting = { by: string; set: (by: string | undefined) => void }
 
 /** The width of the ticks before each row, in pixels. */
 const checkWidth = 52
@@ -93,7 +97,19 @@ function useRows<T>(list: { isPending: boolean; items: T[] }): T[] {
   return all ? list.items : list.items.slice(0, Math.ceil(innerHeight / 40))
 }
 
-export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered, onClear, selection }: {
+/** The head of a column. */
+function HeadCell({ column: { label, end, sorts = [], width = 9 }, first, sorting }: { column: Column<any>; first: boolean; sorting: Sorting | undefined }) {
+  const at = sorting ? sorts.indexOf(sorting.by) : -1
+  const down = sorting?.by.startsWith("-")
+  const Arrow = down ? ArrowDown : ArrowUp
+  return (
+    <th scope="col" className={end ? "end" : undefined} title={label} style={first ? undefined : { width: `${width}rem` }} aria-sort={at < 0 ? undefined : down ? "descending" : "ascending"}>
+      {sorting && sorts.length > 0 ? <button className="sort" onClick={() => sorting.set(sorts[at + 1])}>{label}{at >= 0 && <Arrow aria-hidden />}</button> : label}
+    </th>
+  )
+}
+
+export function List<T>({ list, waits, columns, keeps, choice, sorting, id, name, empty, filtered, onClear, selection }: {
   list: ReturnType<typeof useList<T>>
   /** Something else that the rows show is on its way. */
   waits?: boolean
@@ -101,6 +117,10 @@ export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered
   columns: Column<T>[]
   /** The name under which the choice of columns is kept for the person. */
   keeps: string
+  /** The columns that are not wanted, and how to change them, where a view of the list says so. */
+  choice?: readonly [ReadonlySet<string>, (unwanted: ReadonlySet<string>) => void]
+  /** For a list whose columns have sorts. */
+  sorting?: Sorting
   id: (item: T) => string
   /** What the list holds, for screen readers. */
   name: string
@@ -115,7 +135,8 @@ export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered
   const body = useRef<HTMLTableSectionElement>(null)
   useWalk(body)
   const { ref, room } = useRoom(selection ? checkWidth : 0)
-  const [unwanted, choose] = useUnwanted(keeps)
+  const usual = useUnwanted(keeps)
+  const [unwanted, choose] = choice ?? usual
   const shape = useShape(columns, room ?? 0, unwanted)
   const rows = useRows(list)
   if (list.isPending || (waits && list.items.length > 0)) return <Skeleton lines={10} />
@@ -138,7 +159,7 @@ export function List<T>({ list, waits, columns, keeps, id, name, empty, filtered
               {selection && <th className="cell-check" style={{ width: checkWidth }}>{selection.toggleAll ? (
                 <label className="check-target"><input type="checkbox" checked={selection.all || rows.every((x) => selection.chosen.has(id(x)))} onChange={() => selection.toggleAll!(rows.map(id))} aria-label={t("list.select_all")} /></label>
               ) : <span className="sr">{t("list.select")}</span>}</th>}
-              {shape.shown.map((c, i) => <th key={c.key} scope="col" className={c.end ? "end" : undefined} title={c.label} style={i > 0 ? { width: `${c.width ?? 9}rem` } : undefined}>{c.label}</th>)}
+              {shape.shown.map((c, i) => <HeadCell key={c.key} column={c} first={i === 0} sorting={sorting} />)}
             </tr>
           </thead>
           <tbody ref={body}>
@@ -235,6 +256,32 @@ export function Tools({ search, children, count = 0, onClear }: { search?: React
     </div>
   )
 }
+
+/** A filter by a day "2026-11-24". */
+export const DayChoice = ({ label, value, onChange }: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) => (
+  <label className="date-choice"><span>{label}</span><input type="date" className="input" value={value ?? ""} onChange={(e) => onChange(e.target.value || undefined)} /></label>
+)
+
+/** Filters that few people need, behind a button. count is how many of them are set. */
+export function More({ count, children }: { count: number; children: ReactNode }) {
+  const id = useId()
+  return (
+    <>
+      <button className={count > 0 ? "button button--plain more-button more-button--set" : "button button--plain more-button"} popoverTarget={id}><span>{count > 0 ? t("list.filters_set", { n: count }) : t("views.more")}</span></button>
+      <div id={id} popover="auto" className="popover more-filters" role="group" aria-label={t("views.more")}>{children}</div>
+    </>
+  )
+}
+
+/** The order of a list as a choice, where its columns have no room. */
+export const SortChoice = ({ sorting, orders }: { sorting: Sorting; orders: { value: string; label: string }[] }) => (
+  <label className="choice sort-choice">
+    <span className="sr">{t("views.sort")}</span>
+    <select className="select" value={sorting.by} onChange={(e) => sorting.set(e.target.value)}>
+      {orders.map((o) => <option key={o.value} value={o.value}>{o.label}</option>)}
+    </select>
+  </label>
+)
 
 /** A filter as a select whose first choice is "any". */
 export function Choice<V extends string>({ label, value, options, onChange }: {

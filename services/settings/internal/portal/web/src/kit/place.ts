@@ -22,8 +22,8 @@ export type Place = { to: string; label: Key; icon: LucideIcon; menu?: Group; co
 /** The screens that this person has. */
 export const usePlaces = (): Place[] => useRouter().options.context.places
 
-/** What the palette finds. */
-export type Hit = { id: string; title: string; detail?: string; icon: LucideIcon; to: string; params?: Record<string, string> }
+/** What the palette finds: where it leads, and what it does. */
+export type Hit = { id: string; title: string; detail?: string; icon: LucideIcon; to?: string; params?: Record<string, string>; run?: () => void }
 
 /** A source of the palette: records that fit the words, the best first. */
 export type Source = Terms & {
