@@ -69,7 +69,8 @@ func (r *Room) rare(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cur
 	if page.First {
 		page.Total = n
 	}
-	if n <= maxIDs {
+	// To sort a record takes six times as long as to pass one on the way, and a page of fifty passes 50/n of all.
+	if n <= maxIDs && n*n <= 8*int64(l.Len()) {
 		w.And("c.id = any(?)", ids(keys))
 		q.Search = ""
 	}
