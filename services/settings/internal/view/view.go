@@ -61,12 +61,12 @@ func (v stored) shown() view {
 
 func (v stored) ownedBy(who db.Actor) bool { return v.UserID != nil && *v.UserID == who.UserID }
 
-// parameters are those of the lists that a view may keep: all but the page and, for appointments, the period that the calendar moves.
+// parameters are those of the lists that a view may keep: all but the page.
 var parameters = map[string][]string{
 	"contacts": {"search", "status", "marketing", "tag", "owner", "organization", "source", "appointment_from", "appointment_to", "no_appointment_since",
 		"created_since", "updated_since", "include_deleted", "deleted", "sort"},
 	"organizations": {"search", "owner", "updated_since", "deleted", "sort"},
-	"appointments":  {"from", "to", "staff", "status", "contact", "search", "conflict", "updated_since"},
+	"appointments":  {"from", "to", "staff", "service", "status", "contact", "search", "conflict", "updated_since"},
 	"submissions":   {"form", "status", "contact", "created_since", "created_until"},
 }
 

@@ -12,9 +12,9 @@ import { whoComes, type Status as StatusName } from "./data"
 import { Status } from "./marks"
 
 /** Appointments of some days as a list: what readers of a screen, small screens and paper use. */
-export function Agenda({ from, to, staff, service, status }: { from: string; to: string; staff?: string; service?: string; status?: StatusName }) {
-  const list = useList(["appointments", "list", { from, to, staff, service, status }], (cursor, signal) =>
-    take(api.GET("/appointments", { params: { query: { from, to, cursor, per_page: 100, ...(staff && { staff }), ...(service && { service }), ...(status && { status: [status] }) } }, signal })))
+export function Agenda({ from, to, status, ...narrow }: { from: string; to: string; staff?: string; service?: string; status?: string; search?: string; contact?: string; conflict?: string }) {
+  const list = useList(["appointments", "list", { from, to, status, ...narrow }], (cursor, signal) =>
+    take(api.GET("/appointments", { params: { query: { from, to, cursor, per_page: 100, ...narrow, ...(status && { status: status.split(",") as StatusName[] }) } }, signal })))
   const body = useRef<HTMLDivElement>(null)
   useWalk(body)
   if (list.isPending) return <Skeleton lines={10} />

@@ -8,14 +8,16 @@ import { monthWords, today } from "@/kit/dates"
 import { addDays, addMonths, mondayOf } from "@/kit/wall"
 import { useKeys } from "@/kit/keys"
 import { late } from "@/kit/late"
-import { Choice } from "@/kit/list"
+import { Choice, SearchField } from "@/kit/list"
 import { useMedia } from "@/kit/media"
 import { once } from "@/kit/once"
 import { Head } from "@/kit/head"
-import { servicesQuery } from "@/kit/records"
-import { can, me } from "@/kit/start"
+import { contactQuery, findContacts, nameOf, servicesQuery } from "@/kit/records"
+import { RecordFilter } from "@/kit/record-filter"
+import { can, me, on } from "@/kit/start"
 import { Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
+import { addressOf, useViews, ViewTabs, type Query } from "@/kit/views"
 import { mayChange, useStaff } from "@/team/data"
 import { Agenda } from "./agenda"
 import { chosenNow, colours, keepChoices, views, type View } from "./choices"
@@ -33,7 +35,7 @@ const title = {
 const utc = (day: string) => new Date(`${day}T12:00:00Z`)
 
 export function Calendar() {
-  const search = chosenNow(route.useSearch())
+  const { tab, ...search } = chosenNow(route.useSearch())
   const navigate = route.useNavigate()
   const go = useNavigate()
   const staff = useStaff()
@@ -43,7 +45,7 @@ export function Calendar() {
   const view: View = views.find((v) => v === search.view) ?? (narrow ? "list" : "day")
   const date = /^\d{4}-\d\d-\d\d$/.test(search.date ?? "") && !Number.isNaN(Date.parse(search.date!)) ? search.date! : today()
   const set = (change: Partial<typeof search>) => {
-    const next = { ...search, ...change }
+    const next = { ...search, tab, ...change }
     keepChoices(next)
     void navigate({ search: next, replace: true })
   }
@@ -57,6 +59,13 @@ export function Calendar() {
   })
   const unit = view === "list" ? "week" : view
   const mine = staff.filter((m) => mayChange(m.user_id))
+  // What only the list is narrowed by.
+  const listed = { status: search.status, search: search.search, contact: search.contact, conflict: search.conflict }
+  const query: Query = Object.fromEntries(Object.entries({ staff: search.staff, service: search.service, ...listed, status: search.status?.split(",") }).filter(([, v]) => v))
+  const kept = useViews("appointments", { tab, query, address: ({ from, to: _, ...rest }) => ({
+    view: Object.keys(rest).some((name) => name in listed) ? "list" : view, date: from ? String(from) : search.date, colour: search.colour, ...addressOf(rest),
+  }) })
+  const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
   const shown = { staff: search.staff, service: search.service, colour: search.colour }
   return (
     <>
@@ -65,6 +74,7 @@ export function Calendar() {
         {mine.length > 0 && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
         {can("svc_manage_bookings") && <ButtonLink kind="main" to="/appointments/new" search={{ staff: search.staff, service: search.service }} icon={<CalendarPlus aria-hidden />}>{t("booking.new")}</ButtonLink>}
       </Head>
+      <ViewTabs of={kept} />
       <div className="tools calendar-tools">
         <div className="row calendar-nav">
           <Button onClick={() => set({ date: undefined })} aria-current={date === today() ? "date" : undefined}>{t("booking.today")}</Button>
@@ -73,6 +83,9 @@ export function Calendar() {
           <h2 className="calendar-title" aria-live="polite">{view === "month" ? monthWords(date) : view === "day" ? title.day().format(utc(date)) : title.week().formatRange(utc(first), utc(last))}</h2>
         </div>
         <div className="row calendar-choices">
+          {view === "list" && <SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("booking.search")} />}
+          {view === "list" && on("contacts") && <RecordFilter name="contact" label={t("booking.client")} clear={t("booking.any_client")} source="contacts" find={findContacts} value={search.contact} shown={contact ? nameOf(contact) : t("booking.client")} onChange={(id) => set({ contact: id })} />}
+          {view === "list" && <Choice label={t("booking.any_time")} value={search.conflict} options={[{ value: "true", label: t("booking.conflicts_only") }]} onChange={(v) => set({ conflict: v })} />}
           {view === "list" && <Choice label={t("booking.any_status")} value={search.status as StatusName | undefined} options={allStatuses.map((value) => ({ value, label: t(`booking.status.${value}` as "booking.status.pending") }))} onChange={(v) => set({ status: v })} />}
           {staff.length > 1 && <Choice label={t("booking.everybody")} value={search.staff} options={staff.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ staff: v })} />}
           {/* It stands before they are there, so that nothing moves. */}
@@ -84,7 +97,7 @@ export function Calendar() {
           </div>
         </div>
       </div>
-      {view === "list" ? <Agenda from={first} to={last} staff={search.staff} service={search.service} status={search.status as StatusName | undefined} />
+      {view === "list" ? <Agenda from={first} to={last} staff={search.staff} service={search.service} {...listed} />
         : view === "month" ? <Suspense fallback={<Skeleton lines={12} />}><Month date={date} narrow={narrow} {...shown} onDay={(day, open) => set({ date: day, ...(open && { view: "day" }) })} /></Suspense>
         : <Plan view={view} date={date} from={first} to={last} {...shown} />}
       <Suspense>{blocking && <MarkDialog from={`${date}T12:00`} until={`${date}T13:00`} staff={Number(search.staff) || (mine.some((m) => m.user_id === me.user_id) ? me.user_id : mine[0]!.user_id)} blocks onClose={() => setBlocking(false)} />}</Suspense>

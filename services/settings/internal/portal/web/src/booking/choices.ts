@@ -7,7 +7,7 @@ export type View = (typeof views)[number]
 export const colours = ["service", "person"] as const
 
 const lasting = ["view", "staff", "service", "colour"] as const
-type Search = { [name in (typeof lasting)[number] | "date" | "status"]?: string }
+type Search = { [name in (typeof lasting)[number] | "date" | "status" | "search" | "contact" | "conflict" | "tab"]?: string }
 
 /** The choices of an address; those of the last time where it has none. */
 export function chosenNow(search: Search): Search {

@@ -10,6 +10,7 @@ import { Button, ButtonAnchor, ButtonLink } from "@/kit/button"
 import { agoText, dateText, dayOf } from "@/kit/dates"
 import { late } from "@/kit/late"
 import { Choice, DayChoice, List, More, SearchField, SortChoice, Tools, Total, useList, type Column } from "@/kit/list"
+import { RecordFilter } from "@/kit/record-filter"
 import { countFilters } from "@/kit/search"
 import { Head, initials } from "@/kit/head"
 import { can } from "@/kit/start"
@@ -25,7 +26,6 @@ import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/contacts")
 const ChangeMany = late(() => import("./change-many").then((m) => ({ default: m.ChangeMany })))
-const RecordFilter = late(() => import("@/kit/record-filter").then((m) => ({ default: m.RecordFilter })))
 const NewContact = late(() => import("./new-contact").then((m) => ({ default: m.NewContact })))
 
 /** What the API narrows contacts down by, except for a list of changes. */
@@ -97,9 +97,7 @@ export function Contacts() {
         <Choice label={t("contacts.tag")} value={search.tag} options={useTags().map((x) => ({ value: x.name, label: x.name }))} onChange={(v) => set({ tag: v })} />
         <Choice label={t("contacts.owner")} value={search.owner} options={team.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
         <Choice label={t("contacts.source")} value={search.source} options={useSources().map((x) => ({ value: x, label: x }))} onChange={(v) => set({ source: v })} />
-        <Suspense fallback={<span className="field picker--filter"><input className="input" disabled placeholder={t("contacts.organization")} aria-label={t("contacts.organization")} /></span>}>
-          <RecordFilter name="organization" label={t("contacts.organization")} clear={t("contacts.any_organization")} source="organizations" find={findOrganizations} value={search.organization} shown={organization?.name ?? t("contacts.organization")} onChange={(id) => set({ organization: id })} />
-        </Suspense>
+        <RecordFilter name="organization" label={t("contacts.organization")} clear={t("contacts.any_organization")} source="organizations" find={findOrganizations} value={search.organization} shown={organization?.name ?? t("contacts.organization")} onChange={(id) => set({ organization: id })} />
         <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
           onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
         <More count={countFilters({ a: search.appointment_from, b: search.appointment_to, c: search.no_appointment_since, d: search.created_since })}>

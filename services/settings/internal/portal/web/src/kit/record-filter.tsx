@@ -1,8 +1,11 @@
-// A filter of a list by one record: a field that finds it, and in its place the record's name once it is chosen. Load it late: its list stands in
-// React Aria's popover.
+// A filter of a list by one record: a field that finds it, and in its place the record's name once it is chosen. The field loads after the list: what
+// it finds stands in React Aria's popover.
 import { X } from "lucide-react"
-import { useState } from "react"
-import { Picker, type Choice } from "./picker"
+import { Suspense, useState } from "react"
+import { late } from "./late"
+import type { Choice } from "./picker"
+
+const Picker = late(() => import("./picker").then((m) => ({ default: m.Picker })))
 
 export function RecordFilter({ name, label, clear, source, find, value, shown, onChange }: {
   name: string
@@ -21,5 +24,9 @@ export function RecordFilter({ name, label, clear, source, find, value, shown, o
   const [moved, setMoved] = useState(false)
   const set = (id: string | undefined) => (setMoved(true), onChange(id))
   if (value) return <span className="tag tag--filter"><span>{shown}</span><button autoFocus={moved} aria-label={clear} onClick={() => set(undefined)}><X aria-hidden /></button></span>
-  return <Picker filter name={name} label={label} source={source} find={find} value={null} onChange={(c) => c && set(c.id)} autoFocus={moved} />
+  return (
+    <Suspense fallback={<div className="field picker--filter"><input className="input" readOnly placeholder={label} aria-label={label} /></div>}>
+      <Picker filter name={name} label={label} source={source} find={find} value={null} onChange={(c) => c && set(c.id)} autoFocus={moved} />
+    </Suspense>
+  )
 }
