@@ -14,14 +14,14 @@ import { Failed, Skeleton } from "./states"
 import { t } from "./text"
 import { toast, toastFault } from "./toast"
 import { useDraft } from "./use-draft"
-import { viewsQuery, type View, type Views } from "./views"
+import { viewsQuery, type Listed, type View } from "./view"
 
 const viewKey = (id: string) => ["views", "one", id]
 const viewQuery = (id: string) => ({ queryKey: viewKey(id), queryFn: () => take(api.GET("/views/{id}", { params: { path: { id } } })) })
 const changed = (entity: View["entity"]) => queries.invalidateQueries({ queryKey: viewsQuery(entity).queryKey })
 
 /** Keeps what the list is asked for now in the view that it began with. */
-export async function saveView(of: Views, view: View) {
+export async function saveView(of: Listed, view: View) {
   try {
     const now = await queries.fetchQuery({ ...viewQuery(view.id), staleTime: 0 })
     if (now.updated_at !== view.updated_at) {
@@ -38,7 +38,7 @@ export async function saveView(of: Views, view: View) {
 }
 
 /** Keeps what the list is asked for now under a name. */
-export function NewView({ of, onClose }: { of: Views; onClose: () => void }) {
+export function NewView({ of, onClose }: { of: Listed; onClose: () => void }) {
   const go = useNavigate()
   const form = useForm(async (values, key) => {
     const made = await take(api.POST("/views", { params: { header: { "Idempotency-Key": key } },
@@ -66,13 +66,13 @@ export function NewView({ of, onClose }: { of: Views; onClose: () => void }) {
 }
 
 /** Changes a view's name and place, shares it, or deletes it. */
-export function EditView({ of, view, onClose }: { of: Views; view: View; onClose: () => void }) {
+export function EditView({ of, view, onClose }: { of: Listed; view: View; onClose: () => void }) {
   const query = useQuery(viewQuery(view.id))
   if (query.data) return <Edit of={of} view={query.data} onClose={onClose} />
   return <Dialog title={view.name} size="s" onClose={onClose}><div className="dialog-body">{query.isPending ? <Skeleton lines={3} /> : <Failed error={query.error} retry={() => void query.refetch()} />}</div></Dialog>
 }
 
-function Edit({ of, view, onClose }: { of: Views; view: View; onClose: () => void }) {
+function Edit({ of, view, onClose }: { of: Listed; view: View; onClose: () => void }) {
   const cache = useQueryClient()
   const go = useNavigate()
   const [busy, setBusy] = useState(false)

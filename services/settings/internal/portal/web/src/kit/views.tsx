@@ -1,27 +1,17 @@
 // Views that people and the team keep of a list: a tab for each over it, with its filters, its order and its columns.
-import { queryOptions, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { BookmarkPlus, Save, Settings2, Users } from "lucide-react"
 import { Suspense, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
 import { Button } from "./button"
 import { useUnwanted } from "./chooser"
 import { late } from "./late"
 import { can, me } from "./start"
 import { t } from "./text"
-
-export type View = Schema<"View">
-export type Entity = View["entity"]
-/** Parameters of a list, as a view keeps them. */
-export type Query = View["query"]
-
-type Search = { [name: string]: string | undefined }
+import { viewsQuery, type Entity, type Query, type Search, type View } from "./view"
 
 const NewView = late(() => import("./view-dialog").then((m) => ({ default: m.NewView })))
 const EditView = late(() => import("./view-dialog").then((m) => ({ default: m.EditView })))
-
-export const viewsQuery = (entity: Entity) =>
-  queryOptions({ queryKey: ["views", entity], queryFn: async () => (await take(api.GET("/views", { params: { query: { entity } } }))).items, staleTime: 60_000 })
 
 /** The address of a list whose parameters are those of the API. */
 export const addressOf = (q: Query): Search => Object.fromEntries(Object.entries(q).map(([name, value]) => [name, String(value)]))
@@ -54,7 +44,7 @@ export function useViews(entity: Entity, { tab, query, columns = [], address }: 
   return { entity, views, current, changed, query, columns: all.length > 0 ? shown : (current?.columns ?? []), choice: [unwanted, choose] as const, address, settle: () => chooseOwn(undefined) }
 }
 
-export type Views = ReturnType<typeof useViews>
+type Views = ReturnType<typeof useViews>
 
 /** Stands between the head of a list and its filters. */
 export function ViewTabs({ of }: { of: Views }) {
