@@ -10,7 +10,7 @@ const texts = (locator) => locator.allInnerTexts()
 test("a list is sorted by the heads of its columns, with the keyboard too", async () => {
   const name = "Sort" + unique()
   for (const [first, last] of [["Zoë", name], ["ämma", name], ["Bob", name]]) await desk.admin.post("/contacts", { first_name: first, last_name: last })
-  const v = await member({ viewport: { width: 1440, height: 900 } })
+  const v = await member({ viewport: { width: 1920, height: 1080 } })
   await open(v, "/contacts?search=" + name, "Contacts")
   const rows = v.page.locator("tbody .row-link")
   await v.page.getByRole("columnheader", { name: "Name" }).getByRole("button").press("Enter")

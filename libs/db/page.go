@@ -200,6 +200,14 @@ func Newest(alias string) Order {
 	return Order{Key: alias + ".created_at", ID: alias + ".id", Desc: true}
 }
 
+// TextKey is Key if it is a text, for the place of a row; else empty.
+func (o Order) TextKey() string {
+	if o.Text {
+		return o.Key
+	}
+	return "''"
+}
+
 // By is the clause that sorts.
 func (o Order) By() string {
 	way := ""

@@ -10,9 +10,12 @@ import (
 type Sort string
 
 const (
-	newest, oldest Sort = "-created_at", "created_at"
-	byName         Sort = "name"
-	byActivity     Sort = "-last_activity"
+	newest Sort = "-created_at"
+	oldest Sort = "created_at"
+	byName Sort = "name"
+
+	// ByActivity has what was active last first, and at the end what never was.
+	ByActivity Sort = "-last_activity"
 )
 
 // Bound is s as it is bound to a cursor: the usual order by its name and without one are the same.
@@ -26,7 +29,7 @@ func (s Sort) Bound() Sort {
 // At is the time by which a record stands in the order s; zero for one that never had an activity.
 func (s Sort) At(created time.Time, activity *time.Time) time.Time {
 	switch {
-	case s != byActivity:
+	case s != ByActivity:
 		return created
 	case activity != nil:
 		return *activity
@@ -43,6 +46,6 @@ func Orders(alias, activity, name string) map[Sort]db.Order {
 		newest:     db.Newest(alias),
 		oldest:     {Key: alias + ".created_at", ID: id},
 		byName:     {Key: `(left(fold(` + name + `), 200) collate "C")`, ID: id, Text: true},
-		byActivity: {Key: `coalesce(` + activity + `, '0001-01-01 00:00:00+00')`, ID: id, Desc: true},
+		ByActivity: {Key: `coalesce(` + activity + `, '0001-01-01 00:00:00+00')`, ID: id, Desc: true},
 	}
 }

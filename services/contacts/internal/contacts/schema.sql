@@ -309,6 +309,7 @@ CREATE TABLE organization (
 	deleted_at timestamp with time zone,
 	CONSTRAINT organization_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=90);
+CREATE INDEX organization_active ON organization (COALESCE(last_activity, '0001-01-01 00:00:00+00'::timestamp with time zone) DESC, id DESC);
 CREATE INDEX organization_by_name ON organization ("left"(fold(name), 200) COLLATE "C", id);
 CREATE INDEX organization_email ON organization (email_key) WHERE ((deleted_at IS NULL) AND (email_key <> ''));
 CREATE INDEX organization_name ON organization (name_key) WHERE ((deleted_at IS NULL) AND (name_key <> ''));

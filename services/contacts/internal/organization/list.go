@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
@@ -83,32 +84,77 @@ func (r *Room) findOrganizations(ctx context.Context, tx *db.Tx, in organization
 			return db.List[Organization]{}, err
 		}
 	}
-	by, text := orders[in.Sort], "''"
-	if by.Text {
-		text = by.Key
-	}
-	var w db.Where
-	from := organizationFrom(tx, &w)
-	narrow(&w)
-	w.Behind(page, by)
-	rows, err := tx.Query(ctx, `select `+shownOrganization+`, `+text+` as text`+from+`
-		where `+w.String()+db.LimitTo(by.By(), page.Limit), w.Args...)
-	if err != nil {
-		return db.List[Organization]{}, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[placed])
-	if err != nil {
-		return db.List[Organization]{}, err
+	var found []placed
+	if in.Sort == contact.ByActivity && in.organizationFilter == (organizationFilter{}) && in.UpdatedSince.IsZero() && !in.Deleted {
+		found, err = latestActive(ctx, tx, page)
+	} else {
+		found, err = inOrder(ctx, tx, page, orders[in.Sort], narrow)
 	}
 	return db.CloseAt(page, found, func(p placed) (Organization, db.Place) {
 		return p.Organization, db.Place{At: in.Sort.At(p.CreatedAt, p.LastActivity), Text: p.Text, ID: p.ID}
-	}), nil
+	}), err
 }
 
 // placed is an organization with its place by name.
 type placed struct {
 	Organization
 	Text string
+}
+
+// inOrder reads a page of the organizations that narrow leaves.
+func inOrder(ctx context.Context, tx *db.Tx, page *db.Cursor, by db.Order, narrow func(*db.Where)) ([]placed, error) {
+	var w db.Where
+	from := organizationFrom(tx, &w)
+	narrow(&w)
+	w.Behind(page, by)
+	rows, err := tx.Query(ctx, `select `+shownOrganization+`, `+by.TextKey()+` as text`+from+`
+		where `+w.String()+db.LimitTo(by.By(), page.Limit), w.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[placed])
+}
+
+// latestActive is inOrder by the last activity, of all organizations that are not in the trash. No index has that order, for it is that of an organization
+// or of one of its people. But what stands first in it is among those that were active last themselves and those of the people who were: as many of both
+// are looked at as it takes to fill the page.
+func latestActive(ctx context.Context, tx *db.Tx, page *db.Cursor) ([]placed, error) {
+	by := orders[contact.ByActivity]
+	for n := 4 * page.Limit; ; n *= 4 {
+		ids, bound, err := lastActive(ctx, tx, page, n)
+		if err != nil {
+			return nil, err
+		}
+		found, err := inOrder(ctx, tx, page, by, func(w *db.Where) {
+			w.And("o.deleted_at is null and o.id = any(?)", ids)
+			if bound != nil {
+				w.And(by.Key+" > ?", *bound)
+			}
+		})
+		if err != nil || bound == nil || len(found) == page.Limit {
+			return found, err
+		}
+	}
+}
+
+// lastActive gives the organizations that were active last, or whose people were, from the begin of a page on: n of each kind. All whose last activity is
+// later than the bound are among them; without one, all.
+func lastActive(ctx context.Context, tx *db.Tx, page *db.Cursor, n int) (ids []uuid.UUID, bound *time.Time, err error) {
+	own, theirs := contact.Orders("o", "o.last_activity", "o.name")[contact.ByActivity], contact.Orders("c", "c.last_activity", "c.email")[contact.ByActivity]
+	var w db.Where
+	contact.OnlyOwn(&w, tx)
+	w.And("c.deleted_at is null")
+	houses := "o.deleted_at is null"
+	if !page.First {
+		w.And(theirs.Key+" <= ?", page.At)
+		houses += " and " + w.Bind(own.Key+" <= ?", page.At)
+	}
+	last := "order by at desc limit 1 offset " + strconv.Itoa(n-1)
+	err = tx.QueryRow(ctx, `with people as (select c.id, `+theirs.Key+` as at from contact c where `+w.String()+db.LimitTo(theirs.By(), n)+`),
+			houses as (select o.id, `+own.Key+` as at from organization o where `+houses+db.LimitTo(own.By(), n)+`)
+		select array(select id from houses union select l.organization_id from people p join contact_organization l on l.contact_id = p.id),
+			greatest((select at from people `+last+`), (select at from houses `+last+`))`, w.Args...).Scan(&ids, &bound)
+	return ids, bound, err
 }
 
 // total is how many organizations q asks for, with the conditions that narrow adds.

@@ -86,11 +86,7 @@ type placed struct {
 // inOrder reads a page of the contacts in w. What they show is made of those on the page alone.
 func inOrder(ctx context.Context, tx *db.Tx, w *db.Where, page *db.Cursor, by db.Order) ([]placed, error) {
 	w.Behind(page, by)
-	text := "''"
-	if by.Text {
-		text = by.Key
-	}
-	rows, err := tx.Query(ctx, `select `+contact.Shown+`, `+text+` as text`+contact.From+`
+	rows, err := tx.Query(ctx, `select `+contact.Shown+`, `+by.TextKey()+` as text`+contact.From+`
 		where c.id = any(array(select c.id from contact c where `+w.String()+db.LimitTo(by.By(), page.Limit)+`))`+by.By(), w.Args...)
 	if err != nil {
 		return nil, err

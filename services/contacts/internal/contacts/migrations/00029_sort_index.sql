@@ -8,8 +8,11 @@ drop index concurrently if exists contact_active;
 create index concurrently contact_active on contact ((coalesce(last_activity, '0001-01-01 00:00:00+00')) desc, id desc);
 drop index concurrently if exists organization_by_name;
 create index concurrently organization_by_name on organization ((left(fold(name), 200) collate "C"), id);
+drop index concurrently if exists organization_active;
+create index concurrently organization_active on organization ((coalesce(last_activity, '0001-01-01 00:00:00+00')) desc, id desc);
 
 -- +goose Down
+drop index organization_active;
 drop index organization_by_name;
 drop index contact_active;
 drop index contact_name;

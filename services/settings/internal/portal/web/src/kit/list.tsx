@@ -273,9 +273,9 @@ export function More({ count, children }: { count: number; children: ReactNode }
   )
 }
 
-/** The order of a list as a choice, where its columns have no room. */
+/** The order of a list as a choice: a column by which it is sorted may have no room. */
 export const SortChoice = ({ sorting, orders }: { sorting: Sorting; orders: { value: string; label: string }[] }) => (
-  <label className="choice sort-choice">
+  <label className="choice">
     <span className="sr">{t("views.sort")}</span>
     <select className="select" value={sorting.by} onChange={(e) => sorting.set(e.target.value)}>
       {orders.map((o) => <option key={o.value} value={o.value}>{o.label}</option>)}
