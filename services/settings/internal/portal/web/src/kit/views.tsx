@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { BookmarkPlus, Save, Settings2, Users } from "lucide-react"
-import { Suspense, useState } from "react"
+import { Suspense, useEffect, useRef, useState } from "react"
 import { Button } from "./button"
 import { useUnwanted } from "./chooser"
 import { late } from "./late"
@@ -50,10 +50,15 @@ type Views = ReturnType<typeof useViews>
 export function ViewTabs({ of }: { of: Views }) {
   const [open, setOpen] = useState<"new" | "edit">()
   const { current } = of
+  const tabs = useRef<HTMLElement>(null)
+  const shown = current?.id
+  useEffect(() => {
+    if (shown) tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [shown])
   const close = () => setOpen(undefined)
   return (
     <div className="views">
-      <nav className="tabs views-tabs" aria-label={t("views.title")}>
+      <nav ref={tabs} className="tabs views-tabs" aria-label={t("views.title")}>
         <Link to="." search={of.address({})} className={current ? "tab" : "tab active"} activeOptions={{ exact: true }} aria-current={current ? undefined : "page"}>{t("views.all")}</Link>
         {of.views.map((v) => (
           <Link key={v.id} to="." search={{ ...of.address(v.query), tab: v.id }} className={v === current ? "tab active" : "tab"} aria-current={v === current ? "page" : undefined}>

@@ -130,7 +130,7 @@ function Subject({ e, only }: { e: Entry; only: () => void }) {
     <span className="audit-record">
       <span className="cell-main">
         {to && e.record_id ? <Link to={to as "/contacts/$id"} params={{ id: e.record_id }}>{type}</Link> : <span>{type}</span>}
-        <small className="cell-text num">{to ? e.record_id.slice(-8) : e.record_id}</small>
+        <small className="cell-text num">{e.record_id.length === 36 ? e.record_id.slice(-8) : e.record_id}</small>
       </span>
       {e.record_id && <button className="icon-button" aria-label={t("settings.audit.only_record")} title={t("settings.audit.only_record")} onClick={only}><ListFilter aria-hidden /></button>}
     </span>
