@@ -403,6 +403,7 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   const guide = v.page.getByRole("region", { name: "The first hour" })
   await guide.locator(".guide-done").filter({ hasText: "Open the booking page" }).waitFor()
   await guide.locator(".guide-next").waitFor()
+  await guide.getByRole("link", { name: /Connect your own calendar/ }).waitFor()
   // What a visitor books as a test shows here while somebody looks.
   const guest = new Client()
   const slots = await guest.get("/booking/slots?service=" + desk.intake.id)

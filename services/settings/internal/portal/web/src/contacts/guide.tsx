@@ -89,7 +89,7 @@ function TestBooking() {
 function OwnCalendar() {
   const path = { user: me.user_id }
   const some = useQuery({ queryKey: ["external_calendars", "list", me.user_id], queryFn: async () => (await take(api.GET("/staff/{user}/calendars", { params: { path } }))).items }).data
-  return some?.length === 0 && <small className="soft guide-seen"><Link to="/hours">{t("contacts.setup_calendar")}</Link></small>
+  return some?.length === 0 && <small className="soft guide-own"><Link to="/hours">{t("contacts.setup_calendar")}</Link></small>
 }
 
 /** An empty system on one's own machine can be filled by a command. */
