@@ -47,7 +47,9 @@ export async function call(caller: Caller, method: IHttpRequestMethods, path: st
 		throw new NodeApiError(caller.getNode(), error as JsonObject, { message: `Frontdesk does not answer at ${address}` })
 	}
 	const said = typeof answer.body === "object" && !Array.isArray(answer.body) ? answer.body : undefined
-	if (answer.statusCode >= 200 && answer.statusCode < 300) return said ?? {}
+	// A call that waits for somebody's approval is 202 with a code: nothing was done yet.
+	const waits = answer.statusCode === 202 && typeof said?.code === "string"
+	if (answer.statusCode >= 200 && answer.statusCode < 300 && !waits) return said ?? {}
 	if (said === undefined || typeof said.code !== "string") {
 		throw new Refused(caller, answer.statusCode, "", { message: `What answers at ${address} is not Frontdesk` })
 	}

@@ -54,7 +54,9 @@ function call( string $method, string $path, ?array $credential = null, ?array $
 	$status = (int) wp_remote_retrieve_response_code( $answer );
 	$text   = wp_remote_retrieve_body( $answer );
 	$json   = json_decode( $text, true );
-	if ( $status >= 200 && $status < 300 && ( 204 === $status || null !== $json || 'null' === trim( $text ) ) ) {
+	// A call that waits for somebody's approval is 202 with a code: nothing was done yet.
+	$waits = 202 === $status && isset( $json['code'] );
+	if ( $status >= 200 && $status < 300 && ! $waits && ( 204 === $status || null !== $json || 'null' === trim( $text ) ) ) {
 		return $json;
 	}
 	if ( is_array( $json ) && is_string( $json['code'] ?? null ) && is_string( $json['message'] ?? null ) ) {

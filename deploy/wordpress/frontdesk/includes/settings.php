@@ -22,6 +22,17 @@ function add_page(): void {
 add_action( 'admin_menu', __NAMESPACE__ . '\add_page' );
 
 /**
+ * Proposes a paragraph for the website's privacy policy.
+ */
+function propose_policy(): void {
+	wp_add_privacy_policy_content(
+		'Frontdesk',
+		'<p>' . esc_html__( 'To book an appointment or to send a form, your browser loads a widget from our Frontdesk and sends it what you fill in, with the address of the page. If you are signed in here, your name and address are filled in for you.', 'frontdesk' ) . '</p>'
+	);
+}
+add_action( 'admin_init', __NAMESPACE__ . '\propose_policy' );
+
+/**
  * A link to the page in the list of plugins.
  *
  * @param array<string> $links The links.

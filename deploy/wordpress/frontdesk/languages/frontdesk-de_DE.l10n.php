@@ -58,6 +58,7 @@ return array(
 		'The booking page:' => 'Die Buchungsseite:',
 		'This form is not available at the moment.' => 'Dieses Formular ist zurzeit nicht verfügbar.',
 		'This website is not connected to Frontdesk yet.' => 'Diese Website ist noch nicht mit Frontdesk verbunden.',
+		'To book an appointment or to send a form, your browser loads a widget from our Frontdesk and sends it what you fill in, with the address of the page. If you are signed in here, your name and address are filled in for you.' => 'Um einen Termin zu buchen oder ein Formular zu senden, lädt Ihr Browser ein Widget von unserem Frontdesk und sendet ihm, was Sie eingeben, mit der Adresse der Seite. Wenn Sie hier angemeldet sind, werden Ihr Name und Ihre Adresse für Sie ausgefüllt.',
 		'Visitors choose a service and a free time.' => 'Besucher wählen eine Leistung und eine freie Zeit.',
 		'What answers at this address is not Frontdesk.' => 'Was unter dieser Adresse antwortet, ist kein Frontdesk.',
 		'What can be done in the part %s of Frontdesk.' => 'Was im Teil %s von Frontdesk getan werden kann.',

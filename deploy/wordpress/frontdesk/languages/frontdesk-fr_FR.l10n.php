@@ -58,6 +58,7 @@ return array(
 		'The booking page:' => 'La page de réservation :',
 		'This form is not available at the moment.' => 'Ce formulaire n’est pas disponible pour le moment.',
 		'This website is not connected to Frontdesk yet.' => 'Ce site n’est pas encore connecté à Frontdesk.',
+		'To book an appointment or to send a form, your browser loads a widget from our Frontdesk and sends it what you fill in, with the address of the page. If you are signed in here, your name and address are filled in for you.' => 'Pour prendre rendez-vous ou envoyer un formulaire, votre navigateur charge un widget de notre Frontdesk et lui envoie ce que vous saisissez, avec l’adresse de la page. Si vous êtes connecté ici, votre nom et votre adresse sont remplis pour vous.',
 		'Visitors choose a service and a free time.' => 'Les visiteurs choisissent une prestation et une heure libre.',
 		'What answers at this address is not Frontdesk.' => 'Ce qui répond à cette adresse n’est pas Frontdesk.',
 		'What can be done in the part %s of Frontdesk.' => 'Ce qu’on peut faire dans la partie %s de Frontdesk.',

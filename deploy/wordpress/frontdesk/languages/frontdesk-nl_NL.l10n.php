@@ -58,6 +58,7 @@ return array(
 		'The booking page:' => 'De boekingspagina:',
 		'This form is not available at the moment.' => 'Dit formulier is op dit moment niet beschikbaar.',
 		'This website is not connected to Frontdesk yet.' => 'Deze website is nog niet met Frontdesk verbonden.',
+		'To book an appointment or to send a form, your browser loads a widget from our Frontdesk and sends it what you fill in, with the address of the page. If you are signed in here, your name and address are filled in for you.' => 'Om een afspraak te maken of een formulier te versturen, laadt uw browser een widget van onze Frontdesk en stuurt wat u invult daarheen, met het adres van de pagina. Bent u hier aangemeld, dan worden uw naam en adres voor u ingevuld.',
 		'Visitors choose a service and a free time.' => 'Bezoekers kiezen een dienst en een vrij moment.',
 		'What answers at this address is not Frontdesk.' => 'Wat op dit adres antwoordt, is geen Frontdesk.',
 		'What can be done in the part %s of Frontdesk.' => 'Wat er kan in het onderdeel %s van Frontdesk.',
