@@ -117,7 +117,7 @@ func (e *Entry) admit() endpoint.Middleware {
 				return nil, err
 			}
 			if r.rehearses {
-				r.key = "" // its answer is none that a repeated call may get
+				r.key = "" // a repeated call must not get the answer of a rehearsal
 			}
 			if e.Versioned && !r.asAbility {
 				seen, weak, p := versions(r.http.Header.Values("If-Match"))

@@ -104,7 +104,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 		require.Equal(t, []any{[]any{}, "Bob"}, []any{seen.Field("effects.webhooks"), seen.Field("effects.events.0.data.first_name")})
 		staff.With("Prefer", "dry-run").Patch(ann, object{"first_name": "X"}).Fails(404, "svc_not_found")
 	})
-	t.Run("a change elsewhere is none of the effects", func(t *testing.T) {
+	t.Run("a change elsewhere changes no effects", func(t *testing.T) {
 		erase := func() string {
 			return admin.With("Prefer", "dry-run").Post(ann+"/merge", object{"other_id": idOf(bo)}).Is(200).Text("hash")
 		}

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- People see these numbers, so a rehearsal must use up none of them: see next_number.
+-- People see these numbers, so a rehearsal must not use them up: see next_number.
 -- +goose StatementBegin
 do $$
 declare

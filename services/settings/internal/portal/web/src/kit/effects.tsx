@@ -1,4 +1,4 @@
-// What a call will do, by its rehearsal: shown before the button that does it, which then does exactly that.
+// Effects of a call, by its rehearsal: shown before the button of the call, which then does exactly that.
 import "./css/effects.css"
 import { useQuery } from "@tanstack/react-query"
 import { ArrowRight, Globe, Mail, Workflow } from "lucide-react"
