@@ -111,7 +111,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 		seen := erase()
 		admin.Post("/contacts", object{"email": "guy@example.com"}).Is(201)
 		require.Equal(t, seen, erase())
-		admin.Patch(bo, object{"mode": "overwrite", "phone": "0499 00 00 00"}).Is(200)
+		admin.Patch(bo, object{"mode": "overwrite", "source": "Fair"}).Is(200)
 		require.NotEqual(t, seen, erase())
 	})
 	t.Run("an ability and an assistant rehearse as well", func(t *testing.T) {
