@@ -10,6 +10,7 @@ import (
 	"net/mail"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -35,6 +36,8 @@ type Content struct {
 	Buttons    []Link
 	// Closing are the paragraphs after the buttons.
 	Closing []string
+	// Body are the parts between the subject and the small print, in turn. Who leaves it out gets greeting, paragraphs, rows, buttons and closing.
+	Body []Block
 	// Footer is the small print: why the mail came, where the business is.
 	Footer      []string
 	FooterLinks []Link
@@ -51,12 +54,24 @@ type Content struct {
 	Language string
 }
 
+// ByHand is the kind of mails that a person wrote.
+const ByHand = "contact.mail"
+
 // Person is someone a mail goes to. Address is bare, Name may be empty.
 type Person struct{ Name, Address string }
 
 // Business is who a mail comes from. Logo is the absolute web address of a picture, "" for none; it is the same in every mail, so a
 // request for it does not identify the reader.
 type Business struct{ Name, Logo string }
+
+// Block is one part of a body: a paragraph, facts, or a button.
+type Block struct {
+	Text   string
+	Rows   []Row
+	Button *Link
+	// Second is a button that is not the first.
+	Second bool
+}
 
 // Row is a fact: "When", "Friday 3 April at 10:00".
 type Row struct{ Label, Value string }
@@ -77,22 +92,53 @@ var ErrContent = errors.New("mail: not fit to send")
 func (c Content) clean() Content {
 	c.Subject, c.Preview, c.Greeting = cut(line(c.Subject), 200), cut(line(c.Preview), 200), line(c.Greeting)
 	c.Business.Name, c.To.Name, c.Kind = cut(line(c.Business.Name), 190), cut(line(c.To.Name), 190), line(c.Kind)
-	c.Paragraphs, c.Closing, c.Footer = paragraphs(c.Paragraphs), paragraphs(c.Closing), paragraphs(c.Footer)
+	c.Paragraphs, c.Footer = paragraphs(c.Paragraphs), paragraphs(c.Footer)
 	if c.Preview == "" && len(c.Paragraphs) > 0 {
 		c.Preview = cut(line(c.Paragraphs[0]), 200)
 	}
 	if c.Language = line(c.Language); c.Language == "" {
 		c.Language = "en"
 	}
-	var rows []Row
-	for _, r := range c.Rows {
-		if r = (Row{line(r.Label), line(r.Value)}); r.Value != "" {
-			rows = append(rows, r)
+	c.Body = c.blocks()
+	c.FooterLinks = links(c.FooterLinks)
+	return c
+}
+
+// blocks are the parts of the body, cleaned.
+func (c Content) blocks() (out []Block) {
+	all := c.Body
+	if all == nil {
+		for _, text := range slices.Concat([]string{c.Greeting}, c.Paragraphs) {
+			all = append(all, Block{Text: text})
+		}
+		all = append(all, Block{Rows: c.Rows})
+		for _, l := range c.Buttons {
+			all = append(all, Block{Button: &l})
+		}
+		for _, text := range c.Closing {
+			all = append(all, Block{Text: text})
 		}
 	}
-	c.Rows = rows
-	c.Buttons, c.FooterLinks = links(c.Buttons), links(c.FooterLinks)
-	return c
+	buttons := 0
+	for _, b := range all {
+		for _, text := range paragraphs([]string{b.Text}) {
+			out = append(out, Block{Text: text})
+		}
+		var rows []Row
+		for _, r := range b.Rows {
+			if r = (Row{line(r.Label), line(r.Value)}); r.Value != "" {
+				rows = append(rows, r)
+			}
+		}
+		if len(rows) > 0 {
+			out = append(out, Block{Rows: rows})
+		}
+		if b.Button != nil {
+			out = append(out, Block{Button: &Link{line(b.Button.Text), b.Button.URL}, Second: buttons > 0})
+			buttons++
+		}
+	}
+	return out
 }
 
 func links(in []Link) (out []Link) {

@@ -30,14 +30,21 @@ func Render(c Content) (*proto.Mail, error) {
 			return nil, fmt.Errorf("reply address: %w", err)
 		}
 	}
-	for _, list := range [][]Link{c.Buttons, c.FooterLinks} {
-		for i, l := range list {
-			address, err := web(l.URL)
-			if err != nil || l.Text == "" {
-				return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
-			}
-			list[i].URL = address
+	all := make([]*Link, 0, len(c.FooterLinks)+1)
+	for _, b := range c.Body {
+		if b.Button != nil {
+			all = append(all, b.Button)
 		}
+	}
+	for i := range c.FooterLinks {
+		all = append(all, &c.FooterLinks[i])
+	}
+	for _, l := range all {
+		address, err := web(l.URL)
+		if err != nil || l.Text == "" {
+			return nil, fmt.Errorf("%w: the link %q has no text or no web address", ErrContent, l.Text)
+		}
+		l.URL = address
 	}
 	if c.Business.Logo != "" {
 		address, err := web(c.Business.Logo)

@@ -6,21 +6,20 @@ import "strings"
 func (c Content) text() string {
 	parts := []string{c.Business.Name}
 	add := func(p ...string) { parts = append(parts, p...) }
-	if c.Greeting != "" {
-		add(c.Greeting)
-	}
-	add(c.Paragraphs...)
-	if len(c.Rows) > 0 {
-		rows := make([]string, len(c.Rows))
-		for i, r := range c.Rows {
-			rows[i] = r.Label + ": " + r.Value
+	for _, b := range c.Body {
+		switch {
+		case b.Button != nil:
+			add(b.Button.Text + ":\n" + b.Button.URL)
+		case len(b.Rows) > 0:
+			rows := make([]string, len(b.Rows))
+			for i, r := range b.Rows {
+				rows[i] = r.Label + ": " + r.Value
+			}
+			add(strings.Join(rows, "\n"))
+		default:
+			add(b.Text)
 		}
-		add(strings.Join(rows, "\n"))
 	}
-	for _, b := range c.Buttons {
-		add(b.Text + ":\n" + b.URL)
-	}
-	add(c.Closing...)
 	var foot []string
 	foot = append(foot, c.Footer...)
 	for _, l := range c.FooterLinks {

@@ -3,18 +3,15 @@ package mails
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
-	"strings"
 	"time"
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/ics"
-	"frontdesk/libs/lang"
+	"frontdesk/libs/letter"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
@@ -23,20 +20,14 @@ import (
 	"frontdesk/services/booking/internal/services"
 )
 
-//go:embed text/*.json
-var texts embed.FS
-
-// readers gives the texts of mails in a language.
-var readers = web.Readers(texts)
-
 // Kinds of mails that no event of this name causes.
 const (
 	HandedOver = "appointment.handed_over"
 	Reminder   = "appointment.reminder"
 )
 
-// letter is what the mail about a change has beside its words.
-type letter struct {
+// parts is what the mail about a change has beside its words.
+type parts struct {
 	// link leads to the manage page. The links of the mails before end with every change, not with a reminder.
 	link     bool
 	reminder bool
@@ -46,8 +37,8 @@ type letter struct {
 	calendar ics.Method
 }
 
-// letters are the mails that clients get, by kind.
-var letters = map[string]letter{
+// mails are the mails that clients get, by kind.
+var mails = map[string]parts{
 	proto.KindAppointmentBooked:       {link: true, prepares: true, calendar: ics.Request},
 	proto.KindAppointmentConfirmed:    {link: true, prepares: true, calendar: ics.Request},
 	proto.KindAppointmentRescheduled:  {link: true, calendar: ics.Request},
@@ -62,7 +53,7 @@ var letters = map[string]letter{
 // before. It sends no mail about an appointment that is over, to a client without an address, or that no server would
 // accept. The change is made in all these cases.
 func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, settings services.Settings) error {
-	l, wanted := letters[kind]
+	l, wanted := mails[kind]
 	if !wanted {
 		return nil
 	}
@@ -84,16 +75,16 @@ func (r *Room) Notify(ctx context.Context, tx *db.Tx, a appointments.Record, kin
 		// Nobody asked for it, and its link leads nowhere while the app is off.
 		m.App = r.Service
 	}
-	if l.reminder {
+	if m.NotAfter = a.EndsAt.Unix(); l.reminder {
 		m.NotAfter = a.StartsAt.Unix()
 	}
 	m.About, m.Replaces = "appointment/"+a.ID.String(), !l.reminder
 	return tx.Mail(ctx, m)
 }
 
-func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, l letter, settings services.Settings) (*proto.Mail, error) {
+func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind string, l parts, settings services.Settings) (*proto.Mail, error) {
 	site := r.services.General()
-	t := readers(cmp.Or(a.Language, lang.OfCountry(site.Country)), site.Country, r.Config.Zone)
+	t := letter.Reader(a.Language, site.Country, r.Config.Zone)
 	manage := mail.Link{Text: t.T("see")}
 	if l.link {
 		manage.URL = r.Config.PublicURL + "/manage#token=" + appointments.NewLink(tx, a.ID)
@@ -101,26 +92,13 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 			manage.Text = t.T("change")
 		}
 	}
-	key := strings.TrimPrefix(kind, "appointment.")
+	words := kind
 	if a.Status == appointments.StatusPending {
-		key, l.calendar = key+"_request", ""
+		words, l.calendar = letter.Request(kind), ""
 	}
-	text := key + "_text"
-	if key == "handed_over" && a.Place.Kind == "online" && a.Place.MeetingURL == "" {
-		text = "handed_over_link_text" // it was the link of the person before
-	}
-	c := mail.Content{
-		Kind: kind, To: mail.Person{Name: typed(a.Client), Address: address.Key(a.Client.Email)}, Language: t.Language,
-		Business: r.Site.Business(), Subject: t.T(key+"_subject") + ": " + a.Terms.Name, Greeting: greeting(t, a.Client),
-		Paragraphs: []string{t.T(text, "staff", a.StaffName)}, Rows: r.rows(t, a),
-		Footer: []string{t.T("why", "business", site.Business.Name)},
-	}
-	if l.prepares && a.Status == appointments.StatusConfirmed {
-		c.Paragraphs = append(c.Paragraphs, paragraphs(a.Terms.MailText)...)
-	}
-	if l.link {
-		c.Buttons = []mail.Link{manage}
-	}
+	c := letter.Write(r.Site.Read, t, words, r.values(t, a, l, manage))
+	c.Kind, c.To = kind, mail.Person{Name: typed(a.Client), Address: address.Key(a.Client.Email)}
+	c.Business, c.Footer = r.Site.Business(), []string{t.T("why", "business", site.Business.Name)}
 	if l.calendar != "" {
 		file, err := r.calendarFile(tx.Now, t, a, l.calendar, manage, site)
 		if err != nil {
@@ -132,26 +110,29 @@ func (r *Room) write(ctx context.Context, tx *db.Tx, a appointments.Record, kind
 	return mail.Render(c)
 }
 
-var emptyLines = regexp.MustCompile(`\n[ \t]*\n\s*`)
-
-// paragraphs are those of a text in which an empty line begins one.
-func paragraphs(text string) []string {
-	if text == "" {
-		return nil
+// values are those of the placeholders in the mail about an appointment.
+func (r *Room) values(t *web.Reader, a appointments.Record, l parts, manage mail.Link) letter.Values {
+	rows := r.rows(t, a)
+	v := letter.Values{
+		letter.Greeting: letter.Hello(t, typed(a.Client)), letter.Client: typed(a.Client), letter.Business: r.Site.Business().Name,
+		letter.Service: a.Terms.Name, letter.Staff: a.StaffName, letter.When: when(t, a.StartsAt, a.EndsAt), letter.Place: rows[len(rows)-1].Value,
+		letter.Details: rows, letter.Stays: t.T("stays"),
 	}
-	return emptyLines.Split(strings.ReplaceAll(text, "\r\n", "\n"), -1)
+	if a.Place.Kind == "online" && a.Place.MeetingURL == "" {
+		v[letter.Stays] = t.T("stays_link") // it was the link of the person before
+	}
+	if l.prepares && a.Status == appointments.StatusConfirmed {
+		v[letter.ServiceText] = letter.Paragraphs(a.Terms.MailText)
+	}
+	if l.link {
+		v[letter.Manage] = manage
+	}
+	return v
 }
 
 // typed returns the client's name for a mail, without links: a visitor may have typed any text, and the address of another
 // person.
 func typed(c clients.Client) string { return mail.Unlinked(c.Name()) }
-
-func greeting(t *web.Reader, c clients.Client) string {
-	if name := typed(c); name != "" {
-		return t.T("hello", "name", name)
-	}
-	return t.T("hello_nobody")
-}
 
 // rows are the facts of an appointment.
 func (r *Room) rows(t *web.Reader, a appointments.Record) []mail.Row {

@@ -1,11 +1,9 @@
 package marketing
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"embed"
 	"encoding/base64"
 	"errors"
 	"time"
@@ -16,7 +14,7 @@ import (
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/libs/lang"
+	"frontdesk/libs/letter"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/web"
 	"frontdesk/services/contacts/internal/contact"
@@ -96,15 +94,9 @@ func (r *Room) lastAsked(ctx context.Context, tx *db.Tx, c contact.Contact) (tim
 	return *at, nil
 }
 
-//go:embed text/*.json
-var texts embed.FS
-
-// readers gives the texts of mails in a language.
-var readers = web.Readers(texts)
-
 // reader writes in a language or, if it is empty, in that of the business's country.
 func (r *Room) reader(language string) *web.Reader {
-	return readers(cmp.Or(language, lang.OfCountry(r.country())), r.country(), r.Config.Zone)
+	return letter.Reader(language, r.country(), r.Config.Zone)
 }
 
 // country is that of the business; empty until it is set.
@@ -124,23 +116,15 @@ func (r *Room) mailQuestion(ctx context.Context, tx *db.Tx, c contact.Contact, l
 	if err != nil {
 		return err
 	}
-	return r.mail(ctx, tx, c, language, mail.Content{
-		Kind:       "marketing.confirm",
-		Subject:    t.T("confirm_subject", "business", business),
-		Paragraphs: []string{t.T("confirm_text", "business", business), statement},
-		Buttons:    []mail.Link{{Text: t.T("confirm_button"), URL: r.page("confirm", language) + "#token=" + confirm}},
-		Closing:    []string{t.T("confirm_closing")},
+	return r.mail(ctx, tx, c, language, letter.MarketingConfirm, letter.Values{
+		letter.Statement: statement,
+		letter.Confirm:   mail.Link{Text: t.T("confirm"), URL: r.page("confirm", language) + "#token=" + confirm},
 	})
 }
 
 // mailWelcome mails a contact that the subscription stands, as the link that confirmed it says, and how to leave.
 func (r *Room) mailWelcome(ctx context.Context, tx *db.Tx, c contact.Contact, l link) error {
-	t, business := r.reader(l.language), r.Site.Business().Name
-	return r.mail(ctx, tx, c, l.language, mail.Content{
-		Kind:       "marketing.confirmed",
-		Subject:    t.T("confirmed_subject", "business", business),
-		Paragraphs: []string{t.T("confirmed_text"), l.statement},
-	})
+	return r.mail(ctx, tx, c, l.language, letter.MarketingConfirmed, letter.Values{letter.Statement: l.statement})
 }
 
 // page is the address of a page behind a link, in the language of its mail. Where neither the visitor's nor the country is known, the
@@ -154,16 +138,17 @@ func (r *Room) page(name, language string) string {
 }
 
 // mail sends a marketing mail, which always carries a link to leave.
-func (r *Room) mail(ctx context.Context, tx *db.Tx, c contact.Contact, language string, m mail.Content) error {
+func (r *Room) mail(ctx context.Context, tx *db.Tx, c contact.Contact, language, kind string, v letter.Values) error {
 	leave, err := r.newLink(ctx, tx, linkUnsubscribe, c, language, "")
 	if err != nil {
 		return err
 	}
-	t := r.reader(language)
-	m.Language = t.Language
+	t, name := r.reader(language), mail.Unlinked(c.Name())
+	v[letter.Greeting], v[letter.Client], v[letter.Business] = letter.Hello(t, name), name, r.Site.Business().Name
+	v[letter.Unsubscribe] = letter.Foot{Text: t.T("unsubscribe"), URL: r.page("unsubscribe", language) + "#token=" + leave}
+	m := letter.Write(r.Site.Read, t, kind, v)
 	m.To = mail.Person{Name: c.Name(), Address: address.Key(c.Email)}
 	m.Business = r.Site.Business()
-	m.FooterLinks = []mail.Link{{Text: t.T("unsubscribe"), URL: r.page("unsubscribe", language) + "#token=" + leave}}
 	m.UnsubscribeURL = r.Config.PublicURL + "/marketing/unsubscribe?token=" + leave
 	rendered, err := mail.Render(m)
 	if err != nil {
