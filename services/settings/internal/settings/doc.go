@@ -21,6 +21,7 @@
 //   - audit: the audit log of all services
 //   - media: the site's pictures
 //   - site: the business, the portal, how forms look, privacy, who reaches the API
+//   - templates: the words of the mails to clients and visitors
 //   - mailer: the mails of all services, and the links in our own
 //   - page: the site's own pages
 //   - apps: which apps are on, and the description of the interface

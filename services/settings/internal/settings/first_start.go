@@ -16,6 +16,7 @@ import (
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/roles"
 	"frontdesk/services/settings/internal/support"
+	"frontdesk/services/settings/internal/templates"
 )
 
 // firstStart adds missing roles and documents and the first administrator. Then it publishes all records of the table topics
@@ -26,7 +27,7 @@ func (r rooms) firstStart(ctx context.Context, k *app.Kit, published []app.Publi
 		return fmt.Errorf("settings: first start: %w", err)
 	}
 	first := r.site.First(roles.SiteAdmin, roles.Admin)
-	for _, more := range []map[string]any{apps.First(), assistants.First(), support.First()} {
+	for _, more := range []map[string]any{apps.First(), assistants.First(), support.First(), templates.First()} {
 		maps.Copy(first, more)
 	}
 	return k.DB.Do(ctx, func(tx *db.Tx) error {

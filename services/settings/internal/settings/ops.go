@@ -37,6 +37,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	set.Under("Audit log and mails", "Who did what through which channel, and what was mailed.")
 	r.audit.Operations(set)
 	r.mails.Operations(set)
+	r.templates.Operations(set)
 
 	set.Under("Team", "People of the team: their hours, time off, roles and access.")
 	r.team.Operations(set)

@@ -27,6 +27,7 @@ import (
 	"frontdesk/services/settings/internal/site"
 	"frontdesk/services/settings/internal/support"
 	"frontdesk/services/settings/internal/team"
+	"frontdesk/services/settings/internal/templates"
 	"frontdesk/services/settings/internal/twofactor"
 	"frontdesk/services/settings/internal/view"
 )
@@ -43,6 +44,7 @@ type rooms struct {
 	audit      *audit.Room
 	media      *media.Room
 	site       *site.Room
+	templates  *templates.Room
 	mails      *mailer.Room
 	pages      *page.Room
 	apps       *apps.Room
@@ -67,6 +69,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.audit = audit.New(k)
 	r.media = media.New(k, site.LockLogo)
 	r.site = site.New(k, page.Taken)
+	r.templates = templates.New(k, r.site)
 	r.mails = mailer.New(k, r.site)
 	r.pages = page.New(k)
 	r.apps = apps.New(k)
@@ -108,6 +111,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "audit", Parts: r.audit.Parts()},
 		app.Room{Name: "media", Parts: r.media.Parts()},
 		app.Room{Name: "site", Parts: r.site.Parts()},
+		app.Room{Name: "templates", Parts: r.templates.Parts()},
 		app.Room{Name: "mailer", Parts: r.mails.Parts()},
 		app.Room{Name: "page", Parts: r.pages.Parts()},
 		app.Room{Name: "apps", Parts: r.apps.Parts()},
