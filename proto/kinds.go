@@ -88,6 +88,7 @@ const (
 	// booking.command
 	KindRemoveStaff = "remove_staff" // RemoveStaff
 	KindSendAgenda  = "send_agenda"  // SendAgenda
+	KindRenewLink   = "renew_link"   // RenewLink
 	// forms.command
 	KindRecordSubmission = "record_submission" // RecordSubmission
 	// settings.command
@@ -128,6 +129,8 @@ func CommandOf(kind string) proto.Message {
 		return &Notice{}
 	case KindSendAgenda:
 		return &SendAgenda{}
+	case KindRenewLink:
+		return &RenewLink{}
 	case KindMail:
 		return &Mail{}
 	case KindAudit:

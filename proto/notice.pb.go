@@ -42,6 +42,7 @@ type Notice struct {
 	NotBefore     int64            `protobuf:"varint,9,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	NotAfter      int64            `protobuf:"varint,10,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
 	Calendar      *Notice_Calendar `protobuf:"bytes,11,opt,name=calendar,proto3" json:"calendar,omitempty"`
+	Task          *Notice_Task     `protobuf:"bytes,12,opt,name=task,proto3" json:"task,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,6 +154,13 @@ func (x *Notice) GetCalendar() *Notice_Calendar {
 	return nil
 }
 
+func (x *Notice) GetTask() *Notice_Task {
+	if x != nil {
+		return x.Task
+	}
+	return nil
+}
+
 // SendAgenda asks booking for a notice with the appointments of a day to each of these people who has some. Topic booking.command.
 type SendAgenda struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -216,6 +224,60 @@ func (x *SendAgenda) GetAt() int64 {
 	return 0
 }
 
+// RenewLink asks booking that another token opens what a token opens that a mail had, while that one works: the mail is sent once more. Both are
+// SHA-256 hashes. Topic booking.command.
+type RenewLink struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          []byte                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            []byte                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewLink) Reset() {
+	*x = RenewLink{}
+	mi := &file_notice_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewLink) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewLink) ProtoMessage() {}
+
+func (x *RenewLink) ProtoReflect() protoreflect.Message {
+	mi := &file_notice_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewLink.ProtoReflect.Descriptor instead.
+func (*RenewLink) Descriptor() ([]byte, []int) {
+	return file_notice_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RenewLink) GetFrom() []byte {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *RenewLink) GetTo() []byte {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
 // Addressee is a member of the team, or an address that is told whatever anybody has chosen.
 type Notice_Addressee struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -231,7 +293,7 @@ type Notice_Addressee struct {
 
 func (x *Notice_Addressee) Reset() {
 	*x = Notice_Addressee{}
-	mi := &file_notice_proto_msgTypes[2]
+	mi := &file_notice_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -243,7 +305,7 @@ func (x *Notice_Addressee) String() string {
 func (*Notice_Addressee) ProtoMessage() {}
 
 func (x *Notice_Addressee) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[2]
+	mi := &file_notice_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +380,7 @@ type Notice_Visit struct {
 
 func (x *Notice_Visit) Reset() {
 	*x = Notice_Visit{}
-	mi := &file_notice_proto_msgTypes[3]
+	mi := &file_notice_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +392,7 @@ func (x *Notice_Visit) String() string {
 func (*Notice_Visit) ProtoMessage() {}
 
 func (x *Notice_Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[3]
+	mi := &file_notice_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -479,7 +541,7 @@ type Notice_Sent struct {
 
 func (x *Notice_Sent) Reset() {
 	*x = Notice_Sent{}
-	mi := &file_notice_proto_msgTypes[4]
+	mi := &file_notice_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -491,7 +553,7 @@ func (x *Notice_Sent) String() string {
 func (*Notice_Sent) ProtoMessage() {}
 
 func (x *Notice_Sent) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[4]
+	mi := &file_notice_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -553,7 +615,7 @@ type Notice_Line struct {
 
 func (x *Notice_Line) Reset() {
 	*x = Notice_Line{}
-	mi := &file_notice_proto_msgTypes[5]
+	mi := &file_notice_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -565,7 +627,7 @@ func (x *Notice_Line) String() string {
 func (*Notice_Line) ProtoMessage() {}
 
 func (x *Notice_Line) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[5]
+	mi := &file_notice_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -614,7 +676,7 @@ type Notice_Given struct {
 
 func (x *Notice_Given) Reset() {
 	*x = Notice_Given{}
-	mi := &file_notice_proto_msgTypes[6]
+	mi := &file_notice_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +688,7 @@ func (x *Notice_Given) String() string {
 func (*Notice_Given) ProtoMessage() {}
 
 func (x *Notice_Given) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[6]
+	mi := &file_notice_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +728,7 @@ type Notice_Contact struct {
 
 func (x *Notice_Contact) Reset() {
 	*x = Notice_Contact{}
-	mi := &file_notice_proto_msgTypes[7]
+	mi := &file_notice_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -678,7 +740,7 @@ func (x *Notice_Contact) String() string {
 func (*Notice_Contact) ProtoMessage() {}
 
 func (x *Notice_Contact) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[7]
+	mi := &file_notice_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -708,6 +770,77 @@ func (x *Notice_Contact) GetName() string {
 	return ""
 }
 
+// Task is one that was given to the addressee.
+type Notice_Task struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Title string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// 2026-03-29; empty for no day.
+	DueOn string `protobuf:"bytes,3,opt,name=due_on,json=dueOn,proto3" json:"due_on,omitempty"`
+	// Whom it is about; empty for nobody.
+	Contact       *Notice_Contact `protobuf:"bytes,4,opt,name=contact,proto3" json:"contact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice_Task) Reset() {
+	*x = Notice_Task{}
+	mi := &file_notice_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice_Task) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice_Task) ProtoMessage() {}
+
+func (x *Notice_Task) ProtoReflect() protoreflect.Message {
+	mi := &file_notice_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice_Task.ProtoReflect.Descriptor instead.
+func (*Notice_Task) Descriptor() ([]byte, []int) {
+	return file_notice_proto_rawDescGZIP(), []int{0, 6}
+}
+
+func (x *Notice_Task) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Notice_Task) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Notice_Task) GetDueOn() string {
+	if x != nil {
+		return x.DueOn
+	}
+	return ""
+}
+
+func (x *Notice_Task) GetContact() *Notice_Contact {
+	if x != nil {
+		return x.Contact
+	}
+	return nil
+}
+
 // Calendar is one of another program, which cannot be read.
 type Notice_Calendar struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -721,7 +854,7 @@ type Notice_Calendar struct {
 
 func (x *Notice_Calendar) Reset() {
 	*x = Notice_Calendar{}
-	mi := &file_notice_proto_msgTypes[8]
+	mi := &file_notice_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +866,7 @@ func (x *Notice_Calendar) String() string {
 func (*Notice_Calendar) ProtoMessage() {}
 
 func (x *Notice_Calendar) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[8]
+	mi := &file_notice_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +879,7 @@ func (x *Notice_Calendar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice_Calendar.ProtoReflect.Descriptor instead.
 func (*Notice_Calendar) Descriptor() ([]byte, []int) {
-	return file_notice_proto_rawDescGZIP(), []int{0, 6}
+	return file_notice_proto_rawDescGZIP(), []int{0, 7}
 }
 
 func (x *Notice_Calendar) GetId() string {
@@ -774,7 +907,7 @@ var File_notice_proto protoreflect.FileDescriptor
 
 const file_notice_proto_rawDesc = "" +
 	"\n" +
-	"\fnotice.proto\x12\ffrontdesk.v1\"\x88\v\n" +
+	"\fnotice.proto\x12\ffrontdesk.v1\"\xb4\f\n" +
 	"\x06Notice\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
 	"\x02to\x18\x02 \x03(\v2\x1e.frontdesk.v1.Notice.AddresseeR\x02to\x12\x10\n" +
@@ -790,7 +923,8 @@ const file_notice_proto_rawDesc = "" +
 	"not_before\x18\t \x01(\x03R\tnotBefore\x12\x1b\n" +
 	"\tnot_after\x18\n" +
 	" \x01(\x03R\bnotAfter\x129\n" +
-	"\bcalendar\x18\v \x01(\v2\x1d.frontdesk.v1.Notice.CalendarR\bcalendar\x1ad\n" +
+	"\bcalendar\x18\v \x01(\v2\x1d.frontdesk.v1.Notice.CalendarR\bcalendar\x12-\n" +
+	"\x04task\x18\f \x01(\v2\x19.frontdesk.v1.Notice.TaskR\x04task\x1ad\n" +
 	"\tAddressee\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
@@ -834,7 +968,12 @@ const file_notice_proto_rawDesc = "" +
 	"\x05total\x18\x02 \x01(\x05R\x05total\x1a-\n" +
 	"\aContact\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x1aG\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x1a{\n" +
+	"\x04Task\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
+	"\x06due_on\x18\x03 \x01(\tR\x05dueOn\x126\n" +
+	"\acontact\x18\x04 \x01(\v2\x1c.frontdesk.v1.Notice.ContactR\acontact\x1aG\n" +
 	"\bCalendar\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
@@ -843,7 +982,10 @@ const file_notice_proto_rawDesc = "" +
 	"SendAgenda\x12\x19\n" +
 	"\buser_ids\x18\x01 \x03(\x03R\auserIds\x12\x10\n" +
 	"\x03day\x18\x02 \x01(\tR\x03day\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02atB\x17Z\x15frontdesk/proto;protob\x06proto3"
+	"\x02at\x18\x03 \x01(\x03R\x02at\"/\n" +
+	"\tRenewLink\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\fR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\fR\x02toB\x17Z\x15frontdesk/proto;protob\x06proto3"
 
 var (
 	file_notice_proto_rawDescOnce sync.Once
@@ -857,31 +999,35 @@ func file_notice_proto_rawDescGZIP() []byte {
 	return file_notice_proto_rawDescData
 }
 
-var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_notice_proto_goTypes = []any{
 	(*Notice)(nil),           // 0: frontdesk.v1.Notice
 	(*SendAgenda)(nil),       // 1: frontdesk.v1.SendAgenda
-	(*Notice_Addressee)(nil), // 2: frontdesk.v1.Notice.Addressee
-	(*Notice_Visit)(nil),     // 3: frontdesk.v1.Notice.Visit
-	(*Notice_Sent)(nil),      // 4: frontdesk.v1.Notice.Sent
-	(*Notice_Line)(nil),      // 5: frontdesk.v1.Notice.Line
-	(*Notice_Given)(nil),     // 6: frontdesk.v1.Notice.Given
-	(*Notice_Contact)(nil),   // 7: frontdesk.v1.Notice.Contact
-	(*Notice_Calendar)(nil),  // 8: frontdesk.v1.Notice.Calendar
+	(*RenewLink)(nil),        // 2: frontdesk.v1.RenewLink
+	(*Notice_Addressee)(nil), // 3: frontdesk.v1.Notice.Addressee
+	(*Notice_Visit)(nil),     // 4: frontdesk.v1.Notice.Visit
+	(*Notice_Sent)(nil),      // 5: frontdesk.v1.Notice.Sent
+	(*Notice_Line)(nil),      // 6: frontdesk.v1.Notice.Line
+	(*Notice_Given)(nil),     // 7: frontdesk.v1.Notice.Given
+	(*Notice_Contact)(nil),   // 8: frontdesk.v1.Notice.Contact
+	(*Notice_Task)(nil),      // 9: frontdesk.v1.Notice.Task
+	(*Notice_Calendar)(nil),  // 10: frontdesk.v1.Notice.Calendar
 }
 var file_notice_proto_depIdxs = []int32{
-	2, // 0: frontdesk.v1.Notice.to:type_name -> frontdesk.v1.Notice.Addressee
-	3, // 1: frontdesk.v1.Notice.visits:type_name -> frontdesk.v1.Notice.Visit
-	4, // 2: frontdesk.v1.Notice.submission:type_name -> frontdesk.v1.Notice.Sent
-	6, // 3: frontdesk.v1.Notice.given:type_name -> frontdesk.v1.Notice.Given
-	8, // 4: frontdesk.v1.Notice.calendar:type_name -> frontdesk.v1.Notice.Calendar
-	5, // 5: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
-	7, // 6: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	3,  // 0: frontdesk.v1.Notice.to:type_name -> frontdesk.v1.Notice.Addressee
+	4,  // 1: frontdesk.v1.Notice.visits:type_name -> frontdesk.v1.Notice.Visit
+	5,  // 2: frontdesk.v1.Notice.submission:type_name -> frontdesk.v1.Notice.Sent
+	7,  // 3: frontdesk.v1.Notice.given:type_name -> frontdesk.v1.Notice.Given
+	10, // 4: frontdesk.v1.Notice.calendar:type_name -> frontdesk.v1.Notice.Calendar
+	9,  // 5: frontdesk.v1.Notice.task:type_name -> frontdesk.v1.Notice.Task
+	6,  // 6: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
+	8,  // 7: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
+	8,  // 8: frontdesk.v1.Notice.Task.contact:type_name -> frontdesk.v1.Notice.Contact
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_notice_proto_init() }
@@ -895,7 +1041,7 @@ func file_notice_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_notice_proto_rawDesc), len(file_notice_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

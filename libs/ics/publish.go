@@ -1,6 +1,9 @@
 package ics
 
 import (
+	"bytes"
+	"unicode/utf8"
+
 	"fmt"
 
 	ical "github.com/arran4/golang-ical"
@@ -30,4 +33,27 @@ func PublishFile(events []Event) ([]byte, error) {
 		cal.AddVEvent(v)
 	}
 	return write(cal)
+}
+
+// Unfold joins the lines of a file that were folded, so that a text in it can be found.
+func Unfold(file []byte) []byte { return bytes.ReplaceAll(file, []byte("\r\n "), nil) }
+
+// mostOctets is how long a line is at most (RFC 5545, 3.1).
+const mostOctets = 75
+
+// Fold folds the long lines of a file, between characters.
+func Fold(file []byte) []byte {
+	var out bytes.Buffer
+	length := 0
+	for _, r := range string(file) {
+		if size := utf8.RuneLen(r); r != '\r' && r != '\n' && length+size > mostOctets {
+			out.WriteString("\r\n ")
+			length = 1
+		}
+		out.WriteRune(r)
+		if length += utf8.RuneLen(r); r == '\n' {
+			length = 0
+		}
+	}
+	return out.Bytes()
 }

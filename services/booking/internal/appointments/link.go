@@ -11,8 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
+	"frontdesk/proto"
 )
 
 // manageFor is how long after its end an appointment can still be looked at through its link.
@@ -26,6 +28,13 @@ func NewLink(tx *db.Tx, appointment uuid.UUID) string {
 	hash := sha256.Sum256([]byte(token))
 	tx.Defer(`insert into manage_token (hash, appointment_id) values ($1, $2)`, hash[:], appointment)
 	return token
+}
+
+// onRenewLink lets another token open what a live one opens: the mail with it is sent once more.
+func (r *Room) onRenewLink(ctx context.Context, tx *db.Tx, _ bus.Event, m *proto.RenewLink) error {
+	_, err := tx.Exec(ctx, `insert into manage_token (hash, appointment_id) select $2, appointment_id from manage_token where hash = $1 and not ended on conflict do nothing`,
+		m.GetFrom(), m.GetTo())
+	return err
 }
 
 // EndLinks ends the tokens of an appointment that were made before.

@@ -31,7 +31,7 @@ const (
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:   []bus.Follow{{Topic: proto.ContactTopic, Handle: r.onContact}},
+		Follows:   []bus.Follow{{Topic: proto.ContactTopic, Handle: r.onContact}, {Topic: proto.BookingCommandTopic, Handle: bus.On(proto.KindRenewLink, r.onRenewLink)}},
 		Jobs:      []app.Job{r.reread().Job(r.DB)},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.AppointmentTopic, Table: "appointment", Emit: r.publishAppointments})},
 		Personal:  app.Personal{Holds: map[string]app.Holds{"appointment": app.People, "manage_token": app.People}, Forget: r.forgetPerson},

@@ -73,14 +73,31 @@ func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail
 		status, message, problem = statusFailed, nil, "The mail is too old, or may have been sent already."
 	}
 	person := r.Keys.Person(address.Key(m.GetTo()))
-	people := append(tx.PeopleNamed([]byte(m.GetSubject()), []byte(m.GetText())), person)
-	tag, err := tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id, about, turn)
+	ids, named := erasure.Mentions(r.Keys.Person, []byte(m.GetSubject()), []byte(m.GetText()))
+	for _, id := range m.GetRecords() {
+		if id, err := uuid.Parse(id); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	var kept []byte
+	tokens := [][]byte{}
+	if isShown(m.GetKind()) {
+		bare, hashes := withoutTokens(r.Config.PublicURL, m)
+		if kept, err = protobuf.Marshal(bare); err != nil {
+			return fmt.Errorf("encode what is kept of mail %s: %w", mailID, err)
+		}
+		tokens = append(tokens, hashes...)
+	}
+	tag, err := tx.Exec(ctx, `insert into mail (id, message, recipient, subject, kind, status, error, next_at, not_after, app, created_at, person, user_id, about, turn,
+			kept, tokens, replaces, named_ids, named)
 		select @id::uuid, @message::bytea, @recipient, @subject, @kind, @status, @error, @next::timestamptz, @not_after::timestamptz, @app, @at::timestamptz,
-			@person::bytea, nullif(@user_id::bigint, 0), nullif(@about, ''), case when @about <> '' then nextval('mail_turn') end
+			@person::bytea, nullif(@user_id::bigint, 0), nullif(@about, ''), case when @about <> '' then nextval('mail_turn') end,
+			@kept::bytea, @tokens::bytea[], @replaces, @ids::uuid[], @named::bytea[]
 		where not exists (select from forgotten_person where called = any(@people) and at > @at)
 		on conflict (id) do nothing`,
 		pgx.NamedArgs{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
-			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": people, "user_id": e.Actor.UserID, "about": m.GetAbout()})
+			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": append(named, person), "user_id": e.Actor.UserID, "about": m.GetAbout(),
+			"kept": kept, "tokens": tokens, "replaces": m.GetReplaces(), "ids": ids, "named": named})
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
 	}
@@ -101,7 +118,7 @@ func dropReplaced(ctx context.Context, tx *db.Tx, id uuid.UUID, m *proto.Mail) e
 	return nil
 }
 
-// sentMail is a mail as administrators see it: without its body, which may hold links for its recipient alone.
+// sentMail is a mail as administrators see it in lists.
 type sentMail struct {
 	ID        uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
 	To        string     `json:"to" db:"recipient" doc:"The address that it went to."`
@@ -117,7 +134,16 @@ type sentMail struct {
 // mailsKept is for how long administrators see what was sent.
 const mailsKept = 30 * 24 * time.Hour
 
-// list lists mails that the actor may see: who sees only their own records sees what they sent, and what was sent to them.
+// visible is the condition for the mails m that the actor may see: who sees only their own records sees what they sent, and what was sent to them.
+func visible(tx *db.Tx) *db.Where {
+	where := &db.Where{}
+	if tx.Who.Own {
+		where.And("(m.user_id = ? or lower(m.recipient) = (select lower(email) from person where id = ?))", tx.Who.UserID, tx.Who.UserID)
+	}
+	return where
+}
+
+// list lists the mails that the actor may see.
 func list(ctx context.Context, tx *db.Tx, in struct {
 	Status string `json:"status,omitempty" enum:"queued,retrying,sending,sent,failed,unknown"`
 	db.Page
@@ -126,10 +152,7 @@ func list(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return db.List[sentMail]{}, err
 	}
-	where := &db.Where{}
-	if tx.Who.Own {
-		where.And("(m.user_id = ? or lower(m.recipient) = (select lower(email) from person where id = ?))", tx.Who.UserID, tx.Who.UserID)
-	}
+	where := visible(tx)
 	if in.Status != "" {
 		where.And("m.status = ?", in.Status)
 	}
@@ -152,9 +175,9 @@ func list(ctx context.Context, tx *db.Tx, in struct {
 	return db.Close(c, all, func(m sentMail) (time.Time, uuid.UUID) { return m.CreatedAt, m.ID }), nil
 }
 
-// forget deletes the mails to a person and the waiting ones that name them, and answers with the ids of these mails.
+// forget deletes the mails to a person and those that name them, whether they wait or were sent, and answers with the ids of these mails.
 func forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `delete from mail where person = any($1) and created_at < $2 returning id`, p.Called(), p.At)
+	rows, err := tx.Query(ctx, `delete from mail where (person = any($1) or named && $1 or named_ids && $3) and created_at < $2 returning id`, p.Called(), p.At, p.IDs())
 	if err != nil {
 		return nil, err
 	}

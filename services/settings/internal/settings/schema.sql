@@ -176,10 +176,17 @@ CREATE TABLE mail (
 	not_after timestamp with time zone,
 	about text,
 	turn bigint,
+	kept bytea,
+	tokens bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+	replaces boolean DEFAULT false NOT NULL,
+	named_ids uuid[],
+	named bytea[],
 	CONSTRAINT mail_pkey PRIMARY KEY (id),
 	CONSTRAINT mail_status_check CHECK ((status = ANY (ARRAY['queued', 'retrying', 'sending', 'sent', 'failed', 'unknown'])))
 );
+CREATE INDEX mail_about ON mail (about, turn) WHERE (turn IS NOT NULL);
 CREATE INDEX mail_due ON mail (next_at) WHERE (status = ANY (ARRAY['queued', 'retrying']));
+CREATE INDEX mail_named ON mail USING gin (named, named_ids);
 CREATE INDEX mail_newest ON mail (created_at DESC, id DESC);
 CREATE INDEX mail_person ON mail (person);
 CREATE INDEX mail_sending ON mail (leased_until) WHERE (status = 'sending');
