@@ -251,8 +251,10 @@ func message(m *proto.Mail, from string) (*gomail.Msg, error) {
 	msg.Subject(cut(line(m.GetSubject()), 200))
 	msg.SetMessageIDWithValue(id)
 	msg.SetDate()
-	// Keeps holiday answers and other robots from replying (RFC 3834).
-	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if m.GetKind() != ByHand {
+		// Keeps holiday answers and other robots from replying (RFC 3834).
+		msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	}
 	if u := m.GetUnsubscribeUrl(); u != "" {
 		address, err := web(u)
 		if err != nil {

@@ -98,7 +98,11 @@ func (e *Entry) admit() endpoint.Middleware {
 				return nil, err
 			}
 			if len(e.Limits) > 0 && e.set.RateFactor > 0 {
-				wait, err := e.set.DB.Allow(ctx, e.set.RateFactor, Buckets(e.LimitKey, r.actor.Address, e.Limits)...)
+				from := r.actor.Address
+				if e.PerPerson {
+					from = "user " + strconv.FormatInt(r.actor.UserID, 10)
+				}
+				wait, err := e.set.DB.Allow(ctx, e.set.RateFactor, Buckets(e.LimitKey, from, e.Limits)...)
 				if err != nil {
 					return nil, err
 				}

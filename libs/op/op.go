@@ -69,6 +69,8 @@ type Op struct {
 	// share them.
 	Limits   []db.Limit
 	LimitKey string
+	// PerPerson has the limits apply per user, from whatever address.
+	PerPerson bool
 	// MaxBody in bytes: 1 MiB when zero.
 	MaxBody int64
 	// Accepts are the media types of an operation whose input is a File.

@@ -136,7 +136,11 @@ func description(e *op.Entry) string {
 		for _, l := range e.Limits {
 			limits = append(limits, fmt.Sprintf("%d in %s", l.N, strings.NewReplacer("1m0s", "a minute", "1h0m0s", "an hour").Replace(l.Per.String())))
 		}
-		text = append(text, "An address may call it "+strings.Join(limits, " and ")+".")
+		from := "An address"
+		if e.PerPerson {
+			from = "A person"
+		}
+		text = append(text, from+" may call it "+strings.Join(limits, " and ")+".")
 	}
 	return strings.Join(text, "\n\n")
 }

@@ -3,15 +3,17 @@ package history
 import (
 	_ "embed"
 	"net/http"
+	"time"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
-// Room shows timelines and writes notes.
+// Room shows timelines, and writes notes and mails.
 type Room struct{ *app.Kit }
 
 // New makes the room.
@@ -38,6 +40,11 @@ func (r *Room) OfContacts(set *op.Set) {
 		Doc:   "Delete a note of a contact's timeline for good. Its author may, and who manages the CRM.",
 		Use:   "Use it for a note that was a mistake; nothing brings it back.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed, "svc_forbidden author": timeline.FailAuthor}}, r.deleteContactNote)
+	op.Add(set, op.Op{ID: "write-mail", Route: "POST /contacts/{id}/mails", Perm: auth.EditContacts, Record: "contact", Status: http.StatusCreated,
+		Hidden: true, Outside: true, Destructive: true, Limits: []db.Limit{{N: 20, Per: time.Hour}}, PerPerson: true,
+		Doc:   "Write a contact a mail in plain text. It stands in the timeline; answers go to the address of who writes it.",
+		Use:   "The person gets it at once, and nothing takes it back: show subject and body, and ask, before you use it. It is no means of marketing. Answers with the mail, which is on its way.",
+		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed, "svc_conflict no_address": failNoAddress, "svc_not_found": "The contact does not exist, or the appointment is not theirs."}}, r.writeMail)
 }
 
 // OfOrganizations declares the timeline and the notes of organizations.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
@@ -172,4 +173,34 @@ func TestWhoSeesOnlyTheirOwnSeesTasksTheyOwnAndThoseOfTheirContacts(t *testing.T
 	require.EqualValues(t, admin.UserID, own.Patch("/tasks/"+given, object{"owner_user_id": admin.UserID}).Is(200).Field("owner_user_id"))
 	own.Get("/tasks/"+given).Fails(404, "svc_not_found")
 	own.Post("/tasks/"+about+"/done", nil).Is(200)
+}
+
+func TestWhoIsGivenATaskBySomebodyElseIsTold(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	admin, me, own := s.As("svc_admin"), s.As("svc_admin"), s.As("staff")
+	told := func() (all []string) {
+		s.Settle()
+		for _, e := range s.Events(proto.MailTopic) {
+			n := &proto.Notice{}
+			if e.GetKind() == proto.KindTellTeam {
+				require.NoError(t, protobuf.Unmarshal(e.GetData(), n))
+			}
+			if task := n.GetTask(); task != nil {
+				require.Equal(t, "team_assigned", n.GetTo()[0].GetKind())
+				who := map[int64]string{me.UserID: "me", own.UserID: "own", admin.UserID: "admin"}[n.GetTo()[0].GetUserId()]
+				all = append(all, who+": "+task.GetTitle()+", "+task.GetContact().GetName()+", "+task.GetDueOn())
+			}
+		}
+		return all
+	}
+	ann := admin.Post("/contacts", object{"first_name": "Ann"}).Is(201).Text("id")
+	given := admin.Post("/tasks", object{"title": "Call", "owner_user_id": me.UserID, "contact": ann, "due_on": "2027-03-29"}).Is(201).Text("id")
+	want := []string{"me: Call, Ann, 2027-03-29"}
+	require.Equal(t, want, told())
+	me.Post("/tasks", object{"title": "Mine", "owner_user_id": me.UserID}).Is(201)
+	me.Patch("/tasks/"+given, object{"title": "Call back"}).Is(200)
+	require.Equal(t, want, told(), "one's own act, and a change of something else")
+	me.Patch("/tasks/"+given, object{"owner_user_id": own.UserID}).Is(200)
+	require.Equal(t, append(want, "own: Call back, , 2027-03-29"), told(), "whom it is about is not named to who may not see them")
 }

@@ -81,6 +81,9 @@ func (r *Room) createTask(ctx context.Context, tx *db.Tx, in newTask) (Task, err
 			@now, @now)`, t.args(tx)); err != nil {
 		return Task{}, err
 	}
+	if err := r.tell(ctx, tx, t, nil); err != nil {
+		return Task{}, err
+	}
 	return finish(ctx, tx, t, proto.KindTaskCreated, added, nil)
 }
 
@@ -231,6 +234,9 @@ func (r *Room) updateTask(ctx context.Context, tx *db.Tx, in taskChange) (Task, 
 		return Task{}, err
 	}
 	tx.Changed(diff)
+	if err := r.tell(ctx, tx, t, old.OwnerUserID); err != nil {
+		return Task{}, err
+	}
 	return finish(ctx, tx, t, proto.KindTaskUpdated, changed, diff)
 }
 
@@ -251,6 +257,29 @@ func finish(ctx context.Context, tx *db.Tx, t row, kind string, did deed, diff c
 		return Task{}, err
 	}
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Task])
+}
+
+// tell tells the owner of a stored task whom it did not have before, if somebody else gave it. Whom it is about is named to who may see them.
+func (r *Room) tell(ctx context.Context, tx *db.Tx, t row, had *int64) error {
+	owner := t.OwnerUserID
+	if owner == nil || had != nil && *had == *owner || tx.Who.UserID == 0 || *owner == tx.Who.UserID || t.Done {
+		return nil
+	}
+	given := &proto.Notice_Task{Id: t.ID.String(), Title: t.Title}
+	if t.DueOn != nil {
+		given.DueOn = *t.DueOn
+	}
+	if t.ContactID != nil {
+		c, err := contact.Read(ctx, tx, *t.ContactID)
+		if err != nil {
+			return err
+		}
+		given.Contact = &proto.Notice_Contact{Id: c.ID.String()}
+		if !r.Identity.Own(*owner) || c.OwnerUserID != nil && *c.OwnerUserID == *owner {
+			given.Contact.Name = person.DisplayName(c.FirstName, c.LastName, c.Email, c.Phone)
+		}
+	}
+	return tx.Tell(ctx, "task/"+t.ID.String(), &proto.Notice{By: tx.Who.Label, Task: given, To: []*proto.Notice_Addressee{{UserId: *owner, Kind: "team_assigned", How: "task"}}})
 }
 
 // log writes what happened to t into the timeline of its contact and its organization, which are locked.

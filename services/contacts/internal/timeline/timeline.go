@@ -30,21 +30,21 @@ const (
 	Submission  = "submission"
 	Marketing   = "marketing"
 	Task        = "task"
+	Mail        = "mail"
 
 	note = "note"
-	mail = "mail"
 )
 
 // byType are the types of entries that a timeline is narrowed down to by one word.
 var byType = map[string][]string{"note": {note}, "change": {Created, Updated, Merged, Deleted, Restored}, "booking": {Appointment}, "submission": {Submission},
-	"link": {Linked, Unlinked}, "task": {Task}, "consent": {Marketing}, "mail": {mail}}
+	"link": {Linked, Unlinked}, "task": {Task}, "consent": {Marketing}, "mail": {Mail}}
 
 // Entry is one entry of a timeline.
 type Entry struct {
 	ID         uuid.UUID             `json:"id" doc:"The id of the entry: a note is changed and deleted by it."`
-	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, task, deleted, restored or note."`
+	Type       string                `json:"type" doc:"What happened: created, updated, merged, linked, unlinked, appointment, submission, marketing, task, mail, deleted, restored or note."`
 	Subject    string                `json:"subject" doc:"What happened, in a few words."`
-	Body       string                `json:"body" doc:"The text of a note; empty for others."`
+	Body       string                `json:"body" doc:"The text of a note or of a mail; empty for others."`
 	Data       map[string]any        `json:"data" doc:"Of a change {field: {old, new}}, else what the entry is about."`
 	Channel    string                `json:"channel" doc:"How it came: app, portal, api, ability, form, booking, import, email or system."`
 	ActorLabel string                `json:"actor_label" doc:"Who did it, in words."`
