@@ -51,6 +51,12 @@ func (r *Room) named(n *proto.Notice) (records []uuid.UUID, people [][]byte) {
 	for _, c := range n.GetGiven().GetContacts() {
 		record(c.GetId())
 	}
+	if t := n.GetTask(); t != nil {
+		record(t.GetId(), t.GetContact().GetId())
+		for _, f := range address.Find(t.GetTitle()) {
+			person(f.Address)
+		}
+	}
 	return records, people
 }
 
@@ -111,5 +117,8 @@ func strike(n *proto.Notice, p *erasure.Person) bool {
 			n.Given = nil
 		}
 	}
-	return len(n.GetVisits()) > 0 || n.GetSubmission() != nil || n.GetGiven() != nil
+	if t := n.GetTask(); p.MentionedIn(t.GetId() + " " + t.GetContact().GetId() + " " + t.GetTitle()) {
+		n.Task = nil
+	}
+	return len(n.GetVisits()) > 0 || n.GetSubmission() != nil || n.GetGiven() != nil || n.GetTask() != nil
 }

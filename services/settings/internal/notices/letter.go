@@ -140,6 +140,11 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 			}
 			w.more(c, int(g.GetTotal())-len(g.GetContacts()))
 		}
+	case n.GetTask() != nil:
+		task := n.GetTask()
+		c.Subject, c.Paragraphs = t.T("task_subject")+": "+task.GetTitle(), []string{t.T("task_text", "by", by)}
+		c.Rows = []mail.Row{{Label: t.T("due"), Value: w.due(task)}, {Label: t.T("client"), Value: mail.Unlinked(task.GetContact().GetName())}}
+		c.Buttons = []mail.Link{{Text: t.T("see_tasks"), URL: w.portal + "/tasks"}}
 	case n.GetCalendar() != nil:
 		c.Subject, c.Paragraphs = title+": "+n.GetCalendar().GetName(), []string{t.T("calendar_failing_text"), t.T("calendar_failing_until")}
 		c.Buttons = []mail.Link{{Text: t.T("see_hours"), URL: w.portal + "/hours?staff=" + strconv.FormatInt(n.GetCalendar().GetUserId(), 10)}}
@@ -171,6 +176,9 @@ func (w who) several(c *mail.Content, all []*proto.Notice) {
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: dotted(n.GetSubmission().GetForm(), n.GetSubmission().GetReplyTo())})
 		case n.GetGiven() != nil:
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: w.given(n.GetGiven())})
+		case n.GetTask() != nil:
+			task := n.GetTask()
+			c.Rows = append(c.Rows, mail.Row{Label: t.T("task_subject"), Value: dotted(task.GetTitle(), mail.Unlinked(task.GetContact().GetName()), w.due(task))})
 		case n.GetCalendar() != nil:
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: n.GetCalendar().GetName()})
 		}
@@ -198,6 +206,15 @@ func (w who) given(g *proto.Notice_Given) string {
 		return w.text.N("contacts", int(g.GetTotal()))
 	}
 	return mail.Unlinked(g.GetContacts()[0].GetName())
+}
+
+// due is the day by which a task is to be done, empty for none.
+func (w who) due(task *proto.Notice_Task) string {
+	day, err := time.Parse(time.DateOnly, task.GetDueOn())
+	if err != nil {
+		return ""
+	}
+	return w.text.Date(day.Add(12 * time.Hour))
 }
 
 // hours are from when until when an appointment lasts.

@@ -386,9 +386,11 @@ func TestWhoIsErasedIsInNoNotice(t *testing.T) {
 	contact := uuid.NewString()
 	given := &proto.Notice{By: "An", To: []*proto.Notice_Addressee{{UserId: me.UserID, Kind: "team_assigned", How: "assigned"}},
 		Given: &proto.Notice_Given{Total: 2, Contacts: []*proto.Notice_Contact{{Id: contact, Name: "Ann Leaves"}, {Id: uuid.NewString(), Name: "Cid Stays"}}}}
+	call := &proto.Notice{By: "An", To: []*proto.Notice_Addressee{{UserId: me.UserID, Kind: "team_assigned", How: "task"}},
+		Task: &proto.Notice_Task{Id: uuid.NewString(), Title: "Call Ann", Contact: &proto.Notice_Contact{Id: contact, Name: "Ann Leaves"}}}
 	sent := &proto.Notice{App: "forms", To: []*proto.Notice_Addressee{{UserId: me.UserID, Kind: "team_submission", How: "submitted"}},
 		Submission: &proto.Notice_Sent{Id: uuid.NewString(), Form: "Ask", Lines: []*proto.Notice_Line{{Label: "Friend", Text: "ann.leaves@example.org"}}}}
-	d.send(ann, bob, nameless, given, sent)
+	d.send(ann, bob, nameless, given, sent, call)
 	forget := &proto.ForgetPerson{Ids: []string{contact}, Called: [][]byte{d.Kit.Keys.Person("Ann Leaves"), d.Kit.Keys.Person("ann.leaves@example.org")}}
 	d.Travel(time.Second)
 	d.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "ann", Data: forget})
@@ -446,6 +448,8 @@ func TestEachMailSaysWhatHappenedInEachLanguage(t *testing.T) {
 			Given: &proto.Notice_Given{Total: 1, Contacts: []*proto.Notice_Contact{{Id: uuid.NewString(), Name: "Bea Maes"}}}},
 		{By: "An Peeters", To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_assigned", How: "assigned"}},
 			Given: &proto.Notice_Given{Total: 250, Contacts: []*proto.Notice_Contact{{Id: uuid.NewString(), Name: "Bea Maes"}, {Id: uuid.NewString(), Name: "Cid Claes"}}}},
+		{By: "An Peeters", To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_assigned", How: "task"}},
+			Task: &proto.Notice_Task{Id: uuid.NewString(), Title: "Call back", DueOn: "2027-04-01", Contact: &proto.Notice_Contact{Id: uuid.NewString(), Name: "Bea Maes"}}},
 		{To: []*proto.Notice_Addressee{{UserId: 1, Kind: "team_submission", How: "submitted"}}, Submission: &proto.Notice_Sent{Id: uuid.NewString(), Form: "Ask us", ReplyTo: "bea@example.org",
 			Lines: []*proto.Notice_Line{{Label: "Email", Text: "bea@example.org"}, {Label: "Message", Text: "Good morning", Long: true}}}},
 	}

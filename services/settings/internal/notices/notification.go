@@ -39,7 +39,7 @@ type kindsOf[V any] struct {
 	Waiting    V `json:"request_waiting" enum:"off,mail,digest" doc:"A request has waited for a day, or for half of the time after which it is declined."`
 	Agenda     V `json:"agenda" enum:"off,mail,digest" doc:"The appointments of the day, each morning that has some."`
 	Submission V `json:"team_submission" enum:"off,mail,digest" doc:"A contact of the caller has sent in a form that tells the owner."`
-	Assigned   V `json:"team_assigned" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact."`
+	Assigned   V `json:"team_assigned" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact or a task."`
 }
 
 type (
