@@ -12,7 +12,6 @@ import (
 
 	"frontdesk/libs/address"
 	"frontdesk/libs/db"
-	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/web"
 	"frontdesk/services/forms/internal/form"
@@ -115,15 +114,12 @@ func (r *Room) newSpam(ctx context.Context, tx *db.Tx) ([]heldBack, error) {
 
 // spamDigest is the mail about new spam. What visitors wrote is not in it: a mail with the words of spam is spam to others.
 func (r *Room) spamDigest(to string, found []heldBack) mail.Content {
-	var general struct {
-		Country string `json:"country"`
-	}
-	r.Site.Read("general", &general)
 	portal := struct {
 		Path string `json:"path"`
 	}{"team"}
 	r.Site.Read("portal", &portal)
-	t := readers(lang.OfCountry(general.Country), general.Country, r.Config.Zone)
+	language, country := r.forms.Language(to)
+	t := readers(language, country, r.Config.Zone)
 	c := mail.Content{
 		Kind: kindSpamDigest, To: mail.Person{Address: to}, Language: t.Language, Business: r.Site.Business(),
 		Subject: t.N("spam_subject", len(found)), Paragraphs: []string{t.N("spam_text", len(found))},

@@ -18,26 +18,27 @@ var texts files.FS
 // readers gives the texts of mails in a language.
 var readers = web.Readers(texts)
 
-// reader gives the texts of a mail to an address, in the language that the member of the team has chosen whose address it is, else in that of
-// the business's country.
-func (r *Room) reader(to string) *web.Reader {
+// Language is that of mails to an address, and the country whose habits they follow: the language that the member of the team has chosen whose
+// address it is, else that of the business's country.
+func (r *Room) Language(to string) (language, country string) {
 	var general struct {
 		Country string `json:"country"`
 	}
 	r.Site.Read("general", &general)
-	language := lang.OfCountry(general.Country)
+	language = lang.OfCountry(general.Country)
 	for _, u := range r.Identity.Users() {
 		if address.Key(u.GetEmail()) == address.Key(to) {
 			language = cmp.Or(u.GetLanguage(), language)
 		}
 	}
-	return readers(language, general.Country, r.Config.Zone)
+	return language, general.Country
 }
 
 // Notification is the mail about a submission to an address that the form notifies. All of it is text for libs/mail, which lets nothing in it
 // become a header or markup.
 func (r *Room) Notification(to, name string, lines []form.Line) mail.Content {
-	t := r.reader(to)
+	language, country := r.Language(to)
+	t := readers(language, country, r.Config.Zone)
 	c := mail.Content{
 		Kind: proto.KindFormSubmitted, To: mail.Person{Address: to}, Language: t.Language, Business: r.Site.Business(), Subject: t.T("submitted_subject") + ": " + name,
 		ReplyTo: form.ReplyTo(lines), Paragraphs: []string{t.T("submitted_text", "form", name)}, Footer: []string{t.T("submitted_why")},
