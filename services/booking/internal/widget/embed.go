@@ -17,6 +17,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
+	"frontdesk/libs/lang"
 	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/proto"
@@ -81,7 +82,8 @@ func (r *Room) embed(ctx context.Context, tx *db.Tx, in widget) (embed, error) {
 	}
 	inside := ""
 	if out.BookingPage != nil {
-		inside = `<a href="` + html.EscapeString(*out.BookingPage) + `">Book online</a>`
+		country := r.services.General().Country
+		inside = `<a href="` + html.EscapeString(*out.BookingPage) + `">` + readers(lang.OfCountry(country), country, r.Config.Zone).T("book") + `</a>`
 	}
 	out.Block = `<script type="module" src="` + html.EscapeString(r.Config.PublicURL) + `/_ui/w/v1/svc.js"></script>` + "\n" + web.Room("svc-booking") + "\n" +
 		`<svc-booking` + in.attributes() + `>` + inside + `</svc-booking>`

@@ -3,6 +3,7 @@ package widget
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +79,10 @@ func TestTheWidgetIsShownWhereAPageSaysSo(t *testing.T) {
 	require.Contains(t, e.Text("block"), fmt.Sprintf(`<svc-booking service="%s" staff="%d">`, o.service, o.staff.UserID))
 	require.Nil(t, e.Field("booking_page"))
 	o.SetSite("portal", object{"booking_page": true, "booking_url": "http://localhost:8080/team/book", "path": "team"})
+	o.SetSite("general", object{"country": "NL"})
+	o.Eventually(func() bool {
+		return strings.Contains(o.staff.Get("/booking-widget/embed").Is(200).Text("block"), `<a href="http://localhost:8080/team/book">Online boeken</a>`)
+	})
 	require.Equal(t, "http://localhost:8080/team/book", o.staff.Get("/booking-widget/embed").Is(200).Text("booking_page"))
 	o.staff.Get("/booking-widget/embed?service="+uuid.NewString()).Fails(404, "svc_not_found")
 	o.staff.Get(fmt.Sprintf("/booking-widget/embed?service=%s&staff=%d", o.service, o.admin.UserID)).Fails(400, "svc_invalid_param")

@@ -2,7 +2,7 @@ package widget
 
 import (
 	"context"
-	_ "embed"
+	files "embed"
 	"net/http"
 
 	"frontdesk/libs/app"
@@ -22,6 +22,12 @@ import (
 //
 //go:embed examples.json
 var examples []byte
+
+//go:embed text/*.json
+var texts files.FS
+
+// readers gives the words of the lines for other pages in a language.
+var readers = ui.Readers(texts)
 
 // Room shows the booking widget, on pages of the site and on those of booking.
 type Room struct {
