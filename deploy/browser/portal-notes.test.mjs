@@ -46,7 +46,7 @@ test("a person's screen books for them, and shows what they booked and how they 
   const panel = v.page.getByRole("region", { name: "Appointments" })
   await panel.getByRole("link").waitFor()
   assert.equal(await v.page.getByRole("link", { name: "Call" }).getAttribute("href"), "tel:+32470112233")
-  assert.equal(await v.page.getByRole("link", { name: "Write a mail" }).getAttribute("href"), "mailto:" + c.email)
+  await v.page.getByRole("button", { name: "Write a mail" }).waitFor()
   await check(v.page, "portal contact with appointments on a phone")
   await v.page.getByRole("link", { name: "Book", exact: true }).click()
   await v.page.waitForURL((url) => url.pathname.endsWith("/appointments/new") && url.searchParams.get("contact") === c.id)

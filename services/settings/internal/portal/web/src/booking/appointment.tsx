@@ -2,7 +2,7 @@ import "./booking.css"
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { ArrowLeft, CalendarClock, CalendarPlus, Check, CheckCheck, EyeOff, Mail, MapPin, Phone, RotateCcw, ShieldAlert, UserRoundX, X } from "lucide-react"
-import { useEffect, useState } from "react"
+import { Suspense, useEffect, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { cancelAppointment, changeAppointmentPlace, updateAppointmentNote } from "@/api/limits"
@@ -13,6 +13,7 @@ import { confirm, Dialog } from "@/kit/dialog"
 import { Effects, useEffects } from "@/kit/effects"
 import { Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
 import { useKeys } from "@/kit/keys"
+import { late } from "@/kit/late"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/head"
 import { appointmentsOf } from "@/kit/records"
@@ -26,6 +27,7 @@ import { Place, Status } from "./marks"
 import { MoveDialog } from "./move"
 
 const route = getRouteApi("/appointments/$id")
+const Write = late(() => import("@/team/write"))
 
 export function Appointment() {
   const { id } = route.useParams()
@@ -37,6 +39,7 @@ export function Appointment() {
 
 function One({ a }: { a: Record }) {
   const c = a.contact
+  const [writing, setWriting] = useState(false)
   return (
     <>
       <Head title={c.name} back={<><Link to="/calendar" search={{ date: dayOf(a.starts_at) }} className="icon-button" aria-label={t("nav.calendar")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(c.name)}</span></>} count={<Status status={a.status} />}>
@@ -63,6 +66,8 @@ function One({ a }: { a: Record }) {
               <Link to="/contacts/$id" params={{ id: c.id }} className="row-link">{c.name}</Link>
               {c.phone && <a className="with-icon" href={`tel:${c.phone.replaceAll(/[^+\d]/g, "")}`}><Phone aria-hidden />{c.phone}</a>}
               {c.email && <a className="with-icon" href={`mailto:${c.email}`}><Mail aria-hidden />{c.email}</a>}
+              {c.email && can("svc_edit_contacts") && <div><Button small icon={<Mail aria-hidden />} onClick={() => setWriting(true)}>{t("booking.write")}</Button></div>}
+              {writing && c.email && <Suspense><Write to={{ id: c.id, name: c.name, email: c.email }} appointment={a.id} subject={`${a.service.name}, ${dayText(a.starts_at)}`} onClose={() => setWriting(false)} /></Suspense>}
             </div>
           </Panel>
         </div>

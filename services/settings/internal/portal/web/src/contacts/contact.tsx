@@ -2,7 +2,7 @@ import "./contacts.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { ArrowLeft, CalendarPlus, Eraser, GitMerge, Printer, RotateCcw, Trash2 } from "lucide-react"
-import { useState } from "react"
+import { Suspense, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { updateContact } from "@/api/limits"
 import { Button, ButtonLink } from "@/kit/button"
@@ -10,6 +10,7 @@ import { dateText, momentText } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
 import { confirm } from "@/kit/dialog"
 import { typedNumber } from "@/kit/draft"
+import { late } from "@/kit/late"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Head, initials } from "@/kit/head"
@@ -34,6 +35,7 @@ import { contactKey, contactQuery, nameOf } from "@/kit/records"
 import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/contacts/$id")
+const Write = late(() => import("@/team/write"))
 
 export function Contact() {
   const { id } = route.useParams()
@@ -60,6 +62,7 @@ function useContactDraft(c: Record) {
 function Person({ c }: { c: Record }) {
   const draft = useContactDraft(c)
   const team = useTeam()
+  const [writing, setWriting] = useState(false)
   const fixed = !can("svc_edit_contacts") || c.deleted_at !== null
   const text = (name: "first_name" | "last_name" | "email" | "phone" | "source") => ({ name, label: t(`contacts.${name}`), draft, readOnly: fixed })
   return (
@@ -71,7 +74,8 @@ function Person({ c }: { c: Record }) {
       <div className="content record">
         <div className="stack">
           <Panel title={t("contacts.about")}>
-            <Reach email={c.email} phone={c.phone} />
+            <Reach email={c.email} phone={c.phone} onWrite={fixed ? undefined : () => setWriting(true)} />
+            {writing && <Suspense><Write to={{ id: c.id, name: nameOf(c), email: c.email }} onClose={() => setWriting(false)} /></Suspense>}
             <dl className="facts panel-body">
               <Inline {...text("first_name")} limits={updateContact} />
               <Inline {...text("last_name")} limits={updateContact} />

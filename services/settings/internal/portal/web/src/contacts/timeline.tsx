@@ -12,7 +12,7 @@ type Data = { [key: string]: unknown }
 
 const icons: Record<string, LucideIcon> = {
   created: Plus, updated: Pencil, deleted: Trash2, restored: RotateCcw, merged: GitMerge, note: MessageSquareText, linked: Link2, unlinked: Link2Off,
-  appointment: CalendarClock, submission: FileText, marketing: Mail, task: ListTodo,
+  appointment: CalendarClock, submission: FileText, marketing: Mail, mail: Mail, task: ListTodo,
 }
 
 /** The newest page of a record's timeline is under this key. */
@@ -57,6 +57,7 @@ function whatHappened(e: Entry): string {
       return about(t(`contacts.entry.${e.type}`), d.organization?.name)
     case "task":
       return about(tOr("contacts.entry.task." + d.event, e.subject), d.task?.title)
+    case "mail":
     case "merged":
       return about(t(`contacts.entry.${e.type}`), e.subject)
   }
