@@ -677,11 +677,15 @@ func TestWhoSeesOnlyTheirOwnNeverSeesAnothersRecord(t *testing.T) {
 				segments[i] = "site_admin"
 			case "{app}":
 				segments[i] = "nothing"
+			case "{kind}":
+				segments[i] = "appointment.booked"
+			case "{language}":
+				segments[i] = "en"
 			}
 		}
 		return strings.Join(segments, "/")
 	}
-	private := []string{"contacts", "tasks", "appointments", "submissions", "imports", "views", "webhook-deliveries"}
+	private := []string{"contacts", "tasks", "appointments", "submissions", "imports", "views", "mails", "webhook-deliveries"}
 	asked := 0
 	for _, o := range interfaceOperations(t) {
 		if o.Public || o.PersonOnly || strings.HasPrefix(o.Path, "/apps/") {
@@ -791,8 +795,13 @@ func recordsOfAnother(t *testing.T, d system.Desk, word string) map[string]strin
 		for _, s := range a.Get(t, "/submissions?form="+d.Form).Is(200).Items() {
 			ids["submissions"], _ = s["id"].(string)
 		}
-		return ids["submissions"] != "" && strings.Contains(a.Get(t, "/submissions/"+ids["submissions"]).Body, contact)
-	}, "no submission")
+		for _, m := range a.Get(t, "/mails").Is(200).Items() {
+			if m["to"] == email {
+				ids["mails"], _ = m["id"].(string)
+			}
+		}
+		return ids["mails"] != "" && ids["submissions"] != "" && strings.Contains(a.Get(t, "/submissions/"+ids["submissions"]).Body, contact)
+	}, "no submission, or no mail")
 	hooks := a.Get(t, "/webhooks").Is(200)
 	for _, h := range hooks.Items() {
 		if strings.HasPrefix(h["url"].(string), d.Hook.URL) {

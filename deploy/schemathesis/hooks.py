@@ -100,6 +100,7 @@ make = {
     "import": lambda: post("/imports", file_name="list.csv", csv=table)["id"],
     "invitation": lambda: post("/staff", email=address(), name="Grace", role="staff") and ask("GET", "/staff/invitations")["items"][0]["id"],
     "key": lambda: post("/me/application-passwords", name=unique("key"))["id"],
+    "mail": lambda: post(f"/contacts/{shared('contact')}/mails", subject=unique("Hello "), body="There.")["id"],
     "note": lambda: post(f"/contacts/{shared('contact')}/notes", body="Called.")["id"],
     "note of an organization": lambda: post(f"/organizations/{shared('organization')}/notes", body="Called.")["id"],
     "organization": lambda: post("/organizations", name=unique("House "))["id"],
@@ -130,7 +131,7 @@ def shared(kind):
 # Which kind of record a parameter in the path names.
 named = {
     "/appointments/{id}": "appointment", "/auth/sessions/{id}": "session", "/contacts/{id}": "contact", "/contacts/{id}/notes/{note}": "note", "/exceptions/{id}": "time off", "/field-groups/{id}": "field group",
-    "/fields/{id}": "field", "/forms/{id}": "form", "/imports/{id}": "import", "/me/application-passwords/{id}": "key", "/organizations/{id}": "organization",
+    "/fields/{id}": "field", "/forms/{id}": "form", "/imports/{id}": "import", "/mails/{id}": "mail", "/me/application-passwords/{id}": "key", "/organizations/{id}": "organization",
     "/organizations/{id}/contacts/{contact_id}": "contact", "/organizations/{id}/notes/{note}": "note of an organization", "/pages/{id}": "page", "/services/{id}": "service", "/staff/invitations/{id}": "invitation",
     "/staff/{user}/application-passwords/{id}": "key", "/staff/{user}/sessions/{id}": "session", "/submissions/{id}": "submission", "/tags/{slug}": "tag", "/tasks/{id}": "task", "/views/{id}": "view",
     "/webhook-deliveries/{id}": "delivery", "/webhook-receivers/{token}": "receiver", "/webhooks/{id}": "webhook",
