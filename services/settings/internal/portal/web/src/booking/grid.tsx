@@ -93,9 +93,11 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
       // A press without a move is onFree's.
       selectMinDistance: 8,
       selectLongPressDelay: 350,
-      select: ({ startStr, endStr, resource }) => {
+      select: (marked) => {
         made.unselect()
-        now.current.onMark?.(startStr.slice(0, 16), endStr.slice(0, 16), resource ? Number(resource.id) : undefined)
+        // A week has no resources, whatever the library's types say.
+        const { resource }: { resource?: Calendar.Resource } = marked
+        now.current.onMark?.(marked.startStr.slice(0, 16), marked.endStr.slice(0, 16), resource ? Number(resource.id) : undefined)
       },
       dateClick: ({ dateStr, resource }) => now.current.onFree?.(dateStr.slice(0, 19), resource ? Number(resource.id) : undefined),
     })
