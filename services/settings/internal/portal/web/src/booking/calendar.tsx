@@ -72,7 +72,7 @@ export function Calendar() {
     <>
       <Head title={t("nav.calendar")}>
         <Button className="button--square" icon={<Printer aria-hidden />} aria-label={t("booking.print")} title={t("booking.print")} onClick={() => print()} />
-        {mine.length > 0 && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
+        {can("svc_manage_bookings") && (staff.length === 0 || mine.length > 0) && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
         {can("svc_manage_bookings") && <ButtonLink kind="main" to="/appointments/new" search={{ staff: search.staff, service: search.service }} icon={<CalendarPlus aria-hidden />}>{t("booking.new")}</ButtonLink>}
       </Head>
       <ViewTabs of={kept} />
@@ -101,7 +101,7 @@ export function Calendar() {
       {view === "list" ? <Agenda from={first} to={last} staff={search.staff} service={search.service} {...listed} />
         : view === "month" ? <Suspense fallback={<Skeleton lines={12} />}><Month date={date} narrow={narrow} {...shown} onDay={(day, open) => set({ date: day, ...(open && { view: "day" }) })} /></Suspense>
         : <Plan view={view} date={date} from={first} to={last} {...shown} />}
-      <Suspense>{blocking && <MarkDialog from={`${date}T12:00`} until={`${date}T13:00`} staff={Number(search.staff) || (mine.some((m) => m.user_id === me.user_id) ? me.user_id : mine[0]!.user_id)} blocks onClose={() => setBlocking(false)} />}</Suspense>
+      <Suspense>{blocking && mine[0] && <MarkDialog from={`${date}T12:00`} until={`${date}T13:00`} staff={Number(search.staff) || (mine.some((m) => m.user_id === me.user_id) ? me.user_id : mine[0].user_id)} blocks onClose={() => setBlocking(false)} />}</Suspense>
     </>
   )
 }
