@@ -2,7 +2,7 @@ import "./booking.css"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { CalendarOff, CalendarPlus, ChevronLeft, ChevronRight, Printer } from "lucide-react"
-import { lazy, Suspense, useState } from "react"
+import { lazy, Suspense, useEffect, useState } from "react"
 import { Button, ButtonLink } from "@/kit/button"
 import { monthWords, today } from "@/kit/dates"
 import { addDays, addMonths, mondayOf } from "@/kit/wall"
@@ -14,12 +14,12 @@ import { once } from "@/kit/once"
 import { Head } from "@/kit/head"
 import { contactQuery, findContacts, nameOf, servicesQuery } from "@/kit/records"
 import { RecordFilter } from "@/kit/record-filter"
-import { can, me, on } from "@/kit/start"
+import { can, kept, me, on } from "@/kit/start"
 import { Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
 import type { Query } from "@/kit/view"
 import { addressOf, useViews, ViewTabs } from "@/kit/views"
-import { mayChange, useStaff } from "@/team/data"
+import { mayChange, staffQuery } from "@/team/data"
 import { Agenda } from "./agenda"
 import { chosenNow, colours, keepChoices, views, type View } from "./choices"
 import { allStatuses, type Status as StatusName } from "./data"
@@ -39,7 +39,8 @@ export function Calendar() {
   const { tab, ...search } = chosenNow(route.useSearch())
   const navigate = route.useNavigate()
   const go = useNavigate()
-  const staff = useStaff()
+  const team = useQuery(staffQuery).data
+  const staff = team ?? []
   const services = useQuery(servicesQuery(false)).data
   const [blocking, setBlocking] = useState(false)
   const narrow = useMedia("(max-width: 640px)")
@@ -59,11 +60,16 @@ export function Calendar() {
     ...(view !== "month" && { ArrowLeft: () => step(-1), ArrowRight: () => step(1) }), ...(can("svc_manage_bookings") && { n: add }),
   })
   const unit = view === "list" ? "week" : view
+  // Filters stand before their choices are there, so that nothing moves: whether somebody works alone is known from the last time.
+  const several = team ? team.length > 1 : kept.get("alone") === ""
+  useEffect(() => {
+    if (team) kept.set("alone", team.length > 1 ? "" : "1")
+  }, [team])
   const mine = staff.filter((m) => mayChange(m.user_id))
   // What only the list is narrowed by.
   const listed = { status: search.status, search: search.search, contact: search.contact, conflict: search.conflict }
   const query: Query = Object.fromEntries(Object.entries({ staff: search.staff, service: search.service, ...listed, status: search.status?.split(",") }).filter(([, v]) => v))
-  const kept = useViews("appointments", { tab, query, address: ({ from, to: _, ...rest }) => ({
+  const tabs = useViews("appointments", { tab, query, address: ({ from, to: _, ...rest }) => ({
     view: Object.keys(rest).some((name) => name in listed) ? "list" : view, date: from ? String(from) : search.date, colour: search.colour, ...addressOf(rest),
   }) })
   const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
@@ -72,10 +78,10 @@ export function Calendar() {
     <>
       <Head title={t("nav.calendar")}>
         <Button className="button--square" icon={<Printer aria-hidden />} aria-label={t("booking.print")} title={t("booking.print")} onClick={() => print()} />
-        {can("svc_manage_bookings") && (staff.length === 0 || mine.length > 0) && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
+        {can("svc_manage_bookings") && (!team || mine.length > 0) && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
         {can("svc_manage_bookings") && <ButtonLink kind="main" to="/appointments/new" search={{ staff: search.staff, service: search.service }} icon={<CalendarPlus aria-hidden />}>{t("booking.new")}</ButtonLink>}
       </Head>
-      <ViewTabs of={kept} />
+      <ViewTabs of={tabs} />
       <div className="tools calendar-tools">
         <div className="row calendar-nav">
           <Button onClick={() => set({ date: undefined })} aria-current={date === today() ? "date" : undefined}>{t("booking.today")}</Button>
@@ -88,8 +94,7 @@ export function Calendar() {
           {view === "list" && on("contacts") && <RecordFilter name="contact" label={t("booking.client")} clear={t("booking.any_client")} source="contacts" find={findContacts} value={search.contact} shown={contact ? nameOf(contact) : t("booking.client")} onChange={(id) => set({ contact: id })} />}
           {view === "list" && <Choice label={t("booking.any_time")} value={search.conflict} options={[{ value: "true", label: t("booking.conflicts_only") }]} onChange={(v) => set({ conflict: v })} />}
           {view === "list" && <Choice label={t("booking.any_status")} value={search.status as StatusName | undefined} options={allStatuses.map((value) => ({ value, label: t(`booking.status.${value}` as "booking.status.pending") }))} onChange={(v) => set({ status: v })} />}
-          {staff.length > 1 && <Choice label={t("booking.everybody")} value={search.staff} options={staff.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ staff: v })} />}
-          {/* It stands before they are there, so that nothing moves. */}
+          {several && <Choice label={t("booking.everybody")} value={search.staff} options={staff.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ staff: v })} />}
           {(!services || services.length > 1) && <Choice label={t("booking.every_service")} value={search.service} options={(services ?? []).map((s) => ({ value: s.id, label: s.name }))} onChange={(v) => set({ service: v })} />}
           {view !== "list" && <Choice label={t("booking.colour.status")} value={search.colour} options={colours.map((value) => ({ value: value as string, label: t(`booking.colour.${value}`) }))} onChange={(v) => set({ colour: v })} />}
           <input className="input calendar-date" type="date" aria-label={t("booking.go_to")} value={date} onChange={(e) => e.target.value && set({ date: e.target.value })} />
