@@ -119,7 +119,7 @@ function History({ a }: { a: Record }) {
           const { event, appointment: then } = e.data as { event?: string; appointment?: { starts_at?: string; ends_at?: string; staff?: { name?: string } } }
           const when = then?.starts_at && then.ends_at ? `${dayText(then.starts_at)}, ${timeRange(then.starts_at, then.ends_at)}` : ""
           return (
-            <li key={e.id} className="slot-row">
+            <li key={e.id} className="slot-row history-row">
               <span className="cell-main"><b className="cell-text">{tOr(`booking.event.${event}`, e.subject)}</b><small className="cell-text">{[when, then?.staff?.name].filter(Boolean).join(" · ")}</small></span>
               <span className="history-by soft"><time dateTime={e.created_at}>{momentText(e.created_at)}</time><span>{e.actor_label}</span></span>
             </li>
