@@ -20,6 +20,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 
 	service := "/services/" + does.Post("/services", object{"name": "Talk", "duration_min": 30, "staff": []int64{o.staff.UserID}}).Is(201).Text("id")
 	does.Patch(service, object{"name": "Long talk"}).Is(200)
+	does.Put("/services/order", object{"services": []string{o.service}}).Is(200)
 	does.Patch("/settings/booking", object{"terms_text": "Be on time."}).Is(200)
 	does.Put(staff+"/hours", object{"hours": everyDay}).Is(200)
 	does.Patch(staff, object{"name": "Dora", "meeting_url": "https://meet.example.com/dora"}).Is(200)
@@ -37,6 +38,10 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	require.Equal(t, "appointment.cancelled", mailed.Text("effects.events.0.event"))
 	does.Post(first+"/cancel", object{"reason": "ill"}).Is(200)
 
+	fourth := o.at(4, "09:00")
+	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), fourth, "victim@example.com")).Is(201)
+	does.Post("/appointments/"+admin.Get("/appointments?from="+fourth.Format(time.DateOnly)).Is(200).Text("items.0.id")+"/spam", nil).Is(200)
+
 	request := func(clock string) string {
 		return "/appointments/" + admin.Post("/appointments", object{"service": o.service, "staff": o.staff.UserID, "contact": client, "starts_at": stamp(o.at(2, clock)), "status": "pending"}).Is(201).Text("id")
 	}
@@ -51,6 +56,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	day := o.at(20, "12:00").Format(time.DateOnly)
 	off := does.Post("/closures", object{"date_from": day}).Is(201).Field("id")
 	does.Delete(fmt.Sprint("/exceptions/", off), nil).Is(204)
+	does.Post("/closures/holidays", object{"year": 2031}).Is(200)
 	does.Post(staff+"/exceptions", object{"date_from": day, "start": "10:30", "end": "12:00", "label": "Dentist"}).Is(201)
 	person := o.AsSession("site_admin").Rehearsing()
 	person.Post(staff+"/calendar-feed", object{"details": "busy"}).Is(201)
