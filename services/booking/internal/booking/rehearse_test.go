@@ -35,7 +35,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	mailed := admin.With("Prefer", "dry-run").Post(first+"/cancel", object{"reason": "ill"}).Is(200)
 	require.NotEmpty(t, mailed.Field("effects.mails"), "the client hears of it")
 	require.NotContains(t, mailed.Text("effects.mails.0.text"), "http")
-	require.Equal(t, "appointment.cancelled", mailed.Text("effects.events.0.event"))
+	require.Equal(t, proto.KindAppointmentCancelled, mailed.Text("effects.events.0.event"))
 	does.Post(first+"/cancel", object{"reason": "ill"}).Is(200)
 
 	fourth := o.at(4, "09:00")

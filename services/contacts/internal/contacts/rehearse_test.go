@@ -92,7 +92,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 		require.Equal(t, "dry-run", seen.Header.Get("Preference-Applied"))
 		require.Equal(t, []any{"first_name", "Ann", "Anna", "contact", "Anna", idOf(ann)}, []any{seen.Text("effects.changes.0.field"), seen.Text("effects.changes.0.old"), seen.Text("effects.changes.0.new"),
 			seen.Text("effects.changes.0.record.type"), seen.Text("effects.changes.0.record.name"), seen.Text("effects.changes.0.record.id")})
-		require.Equal(t, []any{"contact.updated", "Anna"}, []any{seen.Text("effects.events.0.event"), seen.Text("effects.events.0.data.first_name")})
+		require.Equal(t, []any{proto.KindContactUpdated, "Anna"}, []any{seen.Text("effects.events.0.event"), seen.Text("effects.events.0.data.first_name")})
 		require.Equal(t, []any{"Mine", "example.com"}, []any{seen.Text("effects.webhooks.0.name"), seen.Text("effects.webhooks.0.host")})
 		require.Equal(t, "update-contact", seen.Text("effects.audit.action"))
 		require.Empty(t, admin.With("Prefer", "dry-run").Patch(ann, object{"mode": "overwrite", "tags": []string{}}).Is(200).Field("effects.webhooks"), "it has the tag no longer")

@@ -15,7 +15,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	s := apptest.Start(t, Service)
 	does := s.AsSession("site_admin").Rehearsing()
 	type m = map[string]any
-	id := does.Post("/webhooks", m{"name": "A", "url": "https://example.com/hook?key=k1", "events": []string{"appointment.booked"}}).Is(201).Text("webhook.id")
+	id := does.Post("/webhooks", m{"name": "A", "url": "https://example.com/hook?key=k1", "events": []string{proto.KindAppointmentBooked}}).Is(201).Text("webhook.id")
 	hook := "/webhooks/" + id
 	does.Patch(hook, m{"name": "B"}).Is(200)
 	s.Eventually(func() bool { to, ok := s.Kit.Endpoints.Get(id); return ok && to.Name == "B" })
