@@ -55,7 +55,7 @@ func TestThePluginHasOneVersion(t *testing.T) {
 
 // A file that is asked for by itself does nothing.
 func TestNoFileOfThePluginRunsOutsideOfWordPress(t *testing.T) {
-	require.NoError(t, filepath.WalkDir("frontdesk", func(path string, d os.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir("frontdesk", func(path string, _ os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".php") && !strings.HasSuffix(path, ".l10n.php") {
 			require.Regexp(t, `(?m)^defined\( '(ABSPATH|WP_UNINSTALL_PLUGIN)' \) \|\| exit;$`, read(t, path), path)
 		}

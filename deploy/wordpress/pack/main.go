@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 )
@@ -28,20 +29,17 @@ func pack(folder, file string) error {
 	}
 	defer out.Close()
 	z := zip.NewWriter(out)
+	files := os.DirFS(folder)
 	// In the order of names.
-	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(filepath.Dir(filepath.Clean(folder)), path)
+		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		h := &zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h := &zip.FileHeader{Name: path.Join(filepath.Base(folder), name), Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 		h.SetMode(0o644)
 		w, err := z.CreateHeader(h)
 		if err != nil {
