@@ -67,7 +67,7 @@ func TestEverybodyImportsOnlyWhatIsTheirs(t *testing.T) {
 		left = slices.DeleteFunc(left, func(name string) bool { return name == p.PkgPath })
 		for imp := range p.Imports {
 			for what, who := range only {
-				tests := what == "github.com/stretchr/testify" && service(p.PkgPath) != "" && forTests(p)
+				tests := (what == "github.com/stretchr/testify" || what == "pgregory.net/rapid") && service(p.PkgPath) != "" && forTests(p)
 				if strings.HasPrefix(imp, what) && !startsWithOneOf(p.PkgPath, who) && !tests {
 					t.Errorf("%s imports %s, which is for %s", p.PkgPath, imp, strings.Join(who, ", "))
 				}

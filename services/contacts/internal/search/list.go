@@ -157,35 +157,29 @@ const (
 )
 
 // withoutDirectory answers a list while the directory is loaded: from the database, in bounded time.
-func (r *Room) withoutDirectory(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) ([]contact.Contact, error) {
-	free, err := r.bounded(ctx, tx, q, page)
-	if err != nil {
-		return nil, err
-	}
-	defer free()
-	return r.countedPage(ctx, tx, q, page)
+func (r *Room) withoutDirectory(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) (contacts []contact.Contact, err error) {
+	err = r.bounded(ctx, tx, q, page, func() (err error) { contacts, err = r.countedPage(ctx, tx, q, page); return err })
+	return contacts, err
 }
 
-// bounded prepares a list without the directory, until free is called. A search is svc_unavailable. Counting may take seconds, so a process that
-// just started must not do it for all who ask at once.
-func (r *Room) bounded(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) (free func(), err error) {
+// bounded reads a list without the directory. A search is svc_unavailable. Counting may take seconds, so a process that just started must not
+// do it for all who ask at once.
+func (r *Room) bounded(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, read func() error) error {
 	if q.Search != "" {
-		return nil, fault.Unavailable()
+		return fault.Unavailable()
 	}
-	free = func() {}
 	if page.First {
 		select {
 		case r.counters <- struct{}{}:
-			free = func() { <-r.counters }
+			defer func() { <-r.counters }()
 		default:
-			return nil, db.RunAgainAfter(r.counterFree)
+			return db.RunAgainAfter(r.counterFree)
 		}
 	}
 	if _, err := tx.Exec(ctx, `set local statement_timeout = '`+countFor+`'`); err != nil {
-		free()
-		return nil, err
+		return err
 	}
-	return free, nil
+	return read()
 }
 
 // counterFree returns when one more list may be counted, or with svc_unavailable after countPatience.

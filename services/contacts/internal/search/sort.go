@@ -23,35 +23,39 @@ var newestFirst = orders[""].By()
 // along the index of the order.
 func (r *Room) sortedPage(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor) (db.List[contact.Contact], error) {
 	var w db.Where
+	var found []placed
 	q, counted, err := r.rare(ctx, tx, q, page, &w)
-	if err != nil {
-		return db.List[contact.Contact]{}, err
+	switch {
+	case err != nil:
+	case counted:
+		q.onPage(tx, &w, page)
+		found, err = inOrder(ctx, tx, &w, page, orders[q.Sort])
+	case r.replica.Newest() == nil:
+		err = r.bounded(ctx, tx, q, page, func() (err error) { found, err = r.countedInOrder(ctx, tx, q, page, &w); return err })
+	default:
+		found, err = r.countedInOrder(ctx, tx, q, page, &w)
 	}
-	if !counted {
-		if r.replica.Newest() == nil {
-			free, err := r.bounded(ctx, tx, q, page)
-			if err != nil {
-				return db.List[contact.Contact]{}, err
-			}
-			defer free()
-		}
-		if q, err = r.narrowed(ctx, tx, q, &w); err != nil {
-			return db.List[contact.Contact]{}, err
-		}
-	}
-	q.onPage(tx, &w, page)
-	if page.First && !counted {
-		if err := tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
-			return db.List[contact.Contact]{}, err
-		}
-	}
-	found, err := inOrder(ctx, tx, &w, page, orders[q.Sort])
 	if err != nil {
 		return db.List[contact.Contact]{}, err
 	}
 	return db.CloseAt(page, found, func(p placed) (contact.Contact, db.Place) {
 		return p.Contact, db.Place{At: q.Sort.At(p.CreatedAt, p.LastActivity), Text: p.Text, ID: p.ID}
 	}), nil
+}
+
+// countedInOrder has the database count a first page, and reads it.
+func (r *Room) countedInOrder(ctx context.Context, tx *db.Tx, q contactQuery, page *db.Cursor, w *db.Where) ([]placed, error) {
+	q, err := r.narrowed(ctx, tx, q, w)
+	if err != nil {
+		return nil, err
+	}
+	q.onPage(tx, w, page)
+	if page.First {
+		if err := tx.QueryRow(ctx, `select count(*) from contact c where `+w.String(), w.Args...).Scan(&page.Total); err != nil {
+			return nil, err
+		}
+	}
+	return inOrder(ctx, tx, w, page, orders[q.Sort])
 }
 
 // rare has the directory count what q selects, and puts a condition on the ids in the place of the search if that is little. It reports whether

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -131,7 +132,8 @@ func create(ctx context.Context, tx *db.Tx, in struct {
 		return view{}, fault.Conflict("too_many", fmt.Sprintf("You have %d views. Delete one of them first.", n))
 	}
 	v, err := find(ctx, tx, `insert into saved_view (id, entity, name, query, columns, shared, position, user_id, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning `+columns, v.ID, v.Entity, v.Name, v.Query, v.Columns, v.Shared, v.Position, v.UserID, tx.Now)
+		values (@id, @entity, @name, @query, @columns, @shared, @position, @user, @now, @now) returning `+columns, pgx.NamedArgs{"id": v.ID, "entity": v.Entity,
+		"name": v.Name, "query": v.Query, "columns": v.Columns, "shared": v.Shared, "position": v.Position, "user": v.UserID, "now": tx.Now})
 	return v.shown(), err
 }
 
