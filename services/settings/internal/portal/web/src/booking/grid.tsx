@@ -96,7 +96,7 @@ export default function Grid({ view, date, people, blocks, from, to, scroll, onO
       select: (marked) => {
         made.unselect()
         // A week has no resources, whatever the library's types say.
-        const { resource }: { resource?: Calendar.Resource } = marked
+        const resource = (marked as { resource?: Calendar.Resource }).resource
         now.current.onMark?.(marked.startStr.slice(0, 16), marked.endStr.slice(0, 16), resource ? Number(resource.id) : undefined)
       },
       dateClick: ({ dateStr, resource }) => now.current.onFree?.(dateStr.slice(0, 19), resource ? Number(resource.id) : undefined),
