@@ -714,6 +714,23 @@ func TestTheAuditStreamReachesItsServerFromSettingsOnly(t *testing.T) {
 	}
 }
 
+func TestTheProviderOfSignInsIsKnownToSettingsOnly(t *testing.T) {
+	values := matrix(t)["plain"]
+	values["oidc"] = map[string]any{"issuer": "https://login.example.com", "clientID": "desk", "roles": "desk=staff", "only": true}
+	objects, err := render(values)
+	require.NoError(t, err)
+	for name, v := range pods(objects) {
+		got := variables(v)
+		if name != "desk-settings" {
+			require.NotContains(t, got, "SVC_OIDC_ISSUER", name)
+			continue
+		}
+		require.Equal(t, []string{"https://login.example.com", "desk", "desk=staff", "true", "groups", "mfa"},
+			[]string{got["SVC_OIDC_ISSUER"], got["SVC_OIDC_CLIENT_ID"], got["SVC_OIDC_ROLES"], got["SVC_OIDC_ONLY"], got["SVC_OIDC_CLAIM"], got["SVC_OIDC_MFA"]})
+		require.True(t, strings.HasSuffix(got["SVC_OIDC_CLIENT_SECRET"], "/SVC_OIDC_CLIENT_SECRET"), got["SVC_OIDC_CLIENT_SECRET"])
+	}
+}
+
 func numbers(ports []networking.NetworkPolicyPort) (all []int32) {
 	for _, p := range ports {
 		all = append(all, p.Port.IntVal)

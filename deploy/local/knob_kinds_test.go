@@ -18,7 +18,8 @@ func TestNothingStartsWithNonsenseInAKnob(t *testing.T) {
 		names, free []string
 		read        func() error
 	}{
-		"run": {names[knobs](), []string{"SVC_DATA_DIR", "SVC_ROBOTS", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_TRAEFIK_BIN", "PG_BIN"},
+		"run": {names[knobs](), []string{"SVC_DATA_DIR", "SVC_ROBOTS", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_TRAEFIK_BIN", "PG_BIN",
+			"SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET", "SVC_OIDC_NAME", "SVC_OIDC_CLAIM", "SVC_OIDC_MFA"},
 			func() error { _, err := readKnobs(); return err }},
 		"provision-kafka": {names[kafkaKnobs](), []string{"SVC_KAFKA_CA", "SVC_KAFKA_CERT", "SVC_KAFKA_CERT_KEY", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD"},
 			func() error { return provisionKafka(t.Context(), nil) }},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/fetch"
 	"frontdesk/libs/knob"
@@ -33,6 +34,14 @@ type knobs struct {
 	AuditStream   string  `env:"SVC_AUDIT_STREAM" takes:"stream" help:"where each audit entry goes as a line of OCSF: stdout (the log of settings), file:/path, syslog://host:port, syslog+tls://host:port?ca=/file or syslog+udp://host:port"`
 	Security      string  `env:"SVC_SECURITY_CONTACT" takes:"urls mailto https" help:"where a weakness is reported, as mailto:security@example.com; /.well-known/security.txt says it"`
 	Robots        string  `env:"SVC_ROBOTS" takes:"text" help:"what /robots.txt says, instead of the text that names the public pages"`
+	OIDCIssuer    string  `env:"SVC_OIDC_ISSUER" takes:"url http https" help:"the organization's OpenID Connect provider, where the team signs in; deploy/README.md has the steps"`
+	OIDCClient    string  `env:"SVC_OIDC_CLIENT_ID" takes:"text" help:"our client_id there"`
+	OIDCSecret    string  `env:"SVC_OIDC_CLIENT_SECRET" secret:"true" takes:"text" help:"the secret of that client"`
+	OIDCName      string  `env:"SVC_OIDC_NAME" takes:"text" help:"what the button to sign in calls the provider; its host when empty"`
+	OIDCClaim     string  `env:"SVC_OIDC_CLAIM" envDefault:"groups" takes:"text" help:"the claim that SVC_OIDC_ROLES looks at, with dots into an object"`
+	OIDCRoles     string  `env:"SVC_OIDC_ROLES" takes:"roles of a claim" help:"which role a value of the claim gives, as desk-admins=site_admin,reception=staff; empty creates nobody"`
+	OIDCMFA       string  `env:"SVC_OIDC_MFA" envDefault:"mfa" takes:"text" help:"values of amr or acr that count as a second factor, separated by commas"`
+	OIDCOnly      string  `env:"SVC_OIDC_ONLY" envDefault:"0" takes:"one of 0 1" help:"1 signs people in by the provider only, and SVC_ADMIN_LOGIN also by password"`
 	RateFactor    float64 `env:"SVC_RATE_FACTOR" envDefault:"1" takes:"factor" help:"multiplies every rate limit; 0 switches them off"`
 	MasterKey     string  `env:"SVC_MASTER_KEY" secret:"true" takes:"key" help:"at least 32 characters that encrypt secrets at rest; made and kept when empty"`
 	Timezone      string  `env:"SVC_TIMEZONE" envDefault:"Europe/Brussels" takes:"zone" help:"time zone of the business"`
@@ -61,10 +70,11 @@ type knobs struct {
 // readKnobs reads the environment. Its error has a line for each variable that is wrong.
 func readKnobs() (knobs, error) {
 	k, err := knob.Read[knobs](env.ToMap(os.Environ()), knob.Kinds{
-		"mail server": knob.KindOf(mail.CheckURL),
-		"sender":      mail.CheckSender,
-		"receivers":   knob.KindOf(fetch.CheckAllowed),
-		"stream":      knob.KindOf(lines.Check),
+		"mail server":      knob.KindOf(mail.CheckURL),
+		"sender":           mail.CheckSender,
+		"receivers":        knob.KindOf(fetch.CheckAllowed),
+		"stream":           knob.KindOf(lines.Check),
+		"roles of a claim": knob.KindOf(auth.CheckClaimRoles),
 		"replicas": func(list string) error {
 			_, err := parseReplicas(list)
 			return err

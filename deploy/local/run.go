@@ -361,7 +361,9 @@ func (l *launch) service(r replica) process {
 	switch name {
 	case "settings":
 		variables = append(variables, "SVC_SMTP_URL="+smtp, "SVC_ADMIN_LOGIN="+l.AdminLogin, "SVC_ADMIN_PASSWORD="+l.knobs.AdminPassword,
-			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom, "SVC_AUDIT_STREAM="+l.AuditStream, "SVC_SECURITY_CONTACT="+l.Security, "SVC_ROBOTS="+l.Robots, "SVC_GATEWAY_URL=http://"+l.at(0))
+			"SVC_ADMIN_EMAIL="+l.AdminEmail, "SVC_MAIL_FROM="+l.MailFrom, "SVC_AUDIT_STREAM="+l.AuditStream, "SVC_SECURITY_CONTACT="+l.Security, "SVC_ROBOTS="+l.Robots,
+			"SVC_OIDC_ISSUER="+l.OIDCIssuer, "SVC_OIDC_CLIENT_ID="+l.OIDCClient, "SVC_OIDC_CLIENT_SECRET="+l.OIDCSecret, "SVC_OIDC_NAME="+l.OIDCName,
+			"SVC_OIDC_CLAIM="+l.OIDCClaim, "SVC_OIDC_ROLES="+l.OIDCRoles, "SVC_OIDC_MFA="+l.OIDCMFA, "SVC_OIDC_ONLY="+l.OIDCOnly, "SVC_GATEWAY_URL=http://"+l.at(0))
 	case "webhooks":
 		variables = append(variables, "SVC_WEBHOOK_LOCAL="+l.WebhookLocal)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
@@ -66,6 +67,15 @@ type Config struct {
 	SecurityContact []string `env:"SVC_SECURITY_CONTACT" takes:"urls mailto https" help:"where a weakness is reported, as mailto:security@example.com or the address of a page, several separated by commas; empty has no /.well-known/security.txt (settings)"`
 	Robots          string   `env:"SVC_ROBOTS" takes:"text" help:"what /robots.txt says, instead of the text that names the public pages (settings)"`
 
+	OIDCIssuer string   `env:"SVC_OIDC_ISSUER" takes:"url http https" help:"the organization's OpenID Connect provider, as the issuer of its discovery document: the team signs in there; empty for passwords only (settings)"`
+	OIDCClient string   `env:"SVC_OIDC_CLIENT_ID" takes:"text" help:"our client_id at SVC_OIDC_ISSUER (settings)"`
+	OIDCSecret string   `env:"SVC_OIDC_CLIENT_SECRET" secret:"true" takes:"text" help:"the secret of that client; empty for a public client (settings)"`
+	OIDCName   string   `env:"SVC_OIDC_NAME" takes:"text" help:"what the button to sign in calls the provider, as Contoso; empty is the issuer's host (settings)"`
+	OIDCClaim  string   `env:"SVC_OIDC_CLAIM" envDefault:"groups" takes:"text" help:"the claim that SVC_OIDC_ROLES looks at, with dots into an object, as realm_access.roles (settings)"`
+	OIDCRoles  string   `env:"SVC_OIDC_ROLES" takes:"roles of a claim" help:"which role a value of the claim gives, as desk-admins=site_admin,reception=staff, of site_admin, svc_admin, staff; set at each sign-in, and who has none is not let in; empty creates nobody, and roles are given here (settings)"`
+	OIDCMFA    []string `env:"SVC_OIDC_MFA" envDefault:"mfa" takes:"text" help:"values of amr or acr, separated by commas, that count as a second factor (settings)"`
+	OIDCOnly   bool     `env:"SVC_OIDC_ONLY" envDefault:"false" takes:"bool" help:"people sign in by SVC_OIDC_ISSUER only; the person with the login SVC_ADMIN_LOGIN also by password, for when the provider is down (settings)"`
+
 	Drain time.Duration `env:"SVC_DRAIN" envDefault:"1s" takes:"duration" help:"how long a process that is told to stop still serves, while the gateway turns to others"`
 
 	OTLP string `env:"OTEL_EXPORTER_OTLP_ENDPOINT" takes:"url http https" help:"where traces are sent; empty is nowhere"`
@@ -75,6 +85,8 @@ type Config struct {
 	Proxies []netip.Prefix `env:"-"`
 	// Receivers is made of FetchAllow.
 	Receivers fetch.Allowed `env:"-"`
+	// ClaimRoles is made of OIDCRoles.
+	ClaimRoles []auth.ClaimRole `env:"-"`
 	// Audit is made of AuditStream.
 	Audit lines.Stream `env:"-"`
 	// Kafka is made of KafkaTLS, KafkaCA, KafkaUser and KafkaSecret.
@@ -89,10 +101,11 @@ var kinds = knob.Kinds{
 		_, err := db.PoolConfig(url)
 		return err
 	}),
-	"mail server": knob.KindOf(mail.CheckURL),
-	"receivers":   knob.KindOf(fetch.CheckAllowed),
-	"stream":      knob.KindOf(lines.Check),
-	"sender":      mail.CheckSender,
+	"mail server":      knob.KindOf(mail.CheckURL),
+	"receivers":        knob.KindOf(fetch.CheckAllowed),
+	"stream":           knob.KindOf(lines.Check),
+	"sender":           mail.CheckSender,
+	"roles of a claim": knob.KindOf(auth.CheckClaimRoles),
 	"public keys": knob.KindOf(func(list string) error {
 		_, err := trust.Parse(strings.Split(list, ","))
 		return err
@@ -105,7 +118,7 @@ func readConfig(environ []string) (Config, error) {
 	c, err := knob.Read[Config](env.ToMap(environ), kinds)
 	var login error
 	c.Kafka, login = bus.NewLogin(bus.LoginOptions{TLS: c.KafkaTLS, CA: c.KafkaCA, User: c.KafkaUser, Password: c.KafkaSecret})
-	if err = errors.Join(err, login); err != nil {
+	if err = errors.Join(err, login, c.checkOIDC()); err != nil {
 		return c, err
 	}
 	c.PublicURL, c.GatewayURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GatewayURL, "/")
@@ -114,10 +127,31 @@ func readConfig(environ []string) (Config, error) {
 		c.Audit, _ = lines.Parse(c.AuditStream, public.Hostname())
 	}
 	c.Receivers, _ = fetch.ParseAllowed(c.FetchAllow) // what Read has checked
+	c.ClaimRoles, _ = auth.ParseClaimRoles(c.OIDCRoles)
+	if issuer, err := url.Parse(c.OIDCIssuer); err == nil {
+		c.OIDCName = cmp.Or(c.OIDCName, issuer.Hostname())
+	}
 	if c.Proxies, err = knob.Networks(c.ProxyList); err == nil {
 		c.Zone, err = time.LoadLocation(c.Timezone)
 	}
 	return c, err
+}
+
+// checkOIDC says which knob is missing beside others. The error is for a person, a line for each.
+func (c Config) checkOIDC() error {
+	if c.OIDCIssuer != "" {
+		if c.OIDCClient == "" {
+			return errors.New("SVC_OIDC_CLIENT_ID is required beside SVC_OIDC_ISSUER")
+		}
+		return nil
+	}
+	var wrong []error
+	for name, set := range map[string]bool{"SVC_OIDC_CLIENT_ID": c.OIDCClient != "", "SVC_OIDC_CLIENT_SECRET": c.OIDCSecret != "", "SVC_OIDC_ROLES": c.OIDCRoles != "", "SVC_OIDC_ONLY": c.OIDCOnly} {
+		if set {
+			wrong = append(wrong, fmt.Errorf("%s needs SVC_OIDC_ISSUER", name))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // trust returns the keys of a service for messages. The error is for a person, as that of readConfig.

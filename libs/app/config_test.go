@@ -23,7 +23,8 @@ func TestTheDefaultsOfAServiceFit(t *testing.T) {
 
 func TestNoServiceStartsWithNonsenseInAKnob(t *testing.T) {
 	// A control character fits no knob. Words fit those that are free.
-	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_ROBOTS"}
+	free := []string{"SVC_KAFKA_CA", "SVC_KAFKA_USER", "SVC_KAFKA_PASSWORD", "SVC_ADMIN_LOGIN", "SVC_ADMIN_PASSWORD", "SVC_ROBOTS",
+		"SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET", "SVC_OIDC_NAME", "SVC_OIDC_CLAIM", "SVC_OIDC_MFA"}
 	everything := least()
 	for _, name := range names[Config]() {
 		_, err := readConfig(least(name + "=\x01"))
@@ -46,6 +47,7 @@ func TestAServiceRefusesWhatCannotWork(t *testing.T) {
 		"SVC_KAFKA_PARTITIONS=-3", "SVC_DRAIN=-1s", "SVC_BASE_URL=localhost:8080", "SVC_BASE_URL=http://h:x", "KAFKA_BROKERS=kafka", "KAFKA_BROKERS=a:9092,b",
 		"SVC_LISTEN=8080", "SVC_ADMIN_LISTEN=host", "SVC_RATE_FACTOR=-1", "SVC_OLD_KEYS=hunter2", "SVC_PUBLIC_KEYS=settings:AAAA", "DATABASE_URL=mysql://me:hunter2@h/x",
 		"SVC_ADMIN_EMAIL=admin", "SVC_TIMEZONE=Local", "SVC_KAFKA_USER=me",
+		"SVC_OIDC_ISSUER=https://login.example.com", "SVC_OIDC_ONLY=1", "SVC_OIDC_ROLES=admins=king", "SVC_OIDC_ROLES=staff", "SVC_OIDC_ROLES=,", "SVC_OIDC_CLIENT_SECRET=hunter2",
 	} {
 		name, _, _ := strings.Cut(wrong, "=")
 		_, err := readConfig(least(wrong))

@@ -155,6 +155,18 @@ env:
   {{- with $v.auditStream }}
   - {name: SVC_AUDIT_STREAM, value: {{ . | quote }}}
   {{- end }}
+  {{- with $v.oidc }}
+  {{- if .issuer }}
+  - {name: SVC_OIDC_ISSUER, value: {{ .issuer | quote }}}
+  - {name: SVC_OIDC_CLIENT_ID, value: {{ .clientID | quote }}}
+  - {name: SVC_OIDC_NAME, value: {{ .name | quote }}}
+  - {name: SVC_OIDC_CLAIM, value: {{ .claim | quote }}}
+  - {name: SVC_OIDC_ROLES, value: {{ .roles | quote }}}
+  - {name: SVC_OIDC_MFA, value: {{ .mfa | quote }}}
+  - {name: SVC_OIDC_ONLY, value: {{ .only | quote }}}
+  {{- include "secretEnv" (dict "name" "SVC_OIDC_CLIENT_SECRET" "secret" $secret "key" "SVC_OIDC_CLIENT_SECRET" "optional" true) | indent 2 }}
+  {{- end }}
+  {{- end }}
   {{- include "secretEnv" (dict "name" "SVC_ADMIN_PASSWORD" "secret" $secret "key" "SVC_ADMIN_PASSWORD") | indent 2 }}
   {{- include "secretEnv" (dict "name" "SVC_SMTP_URL" "secret" $secret "key" "SVC_SMTP_URL" "optional" true) | indent 2 }}
   {{- end }}

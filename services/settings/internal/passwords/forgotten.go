@@ -51,8 +51,8 @@ func (r *Room) sendPasswordLink(ctx context.Context) (worked bool, err error) {
 		if err != nil {
 			return row.UnlessRefused(err)
 		}
-		// Only an invitation lets somebody in who has no password yet, and it ends.
-		if p.Invited {
+		// Only an invitation lets somebody in who has no password yet, and it ends. Who signs in elsewhere has their password there.
+		if p.Invited || !p.HasPassword && p.Issuer == r.Config.OIDCIssuer || !r.On(p) {
 			return nil
 		}
 		tx.Who = db.Actor{UserID: p.ID, Label: p.Name, Channel: db.ChannelEmail}
@@ -103,6 +103,9 @@ func (r *Room) NewLink(ctx context.Context, login string) (link string, err erro
 			return err
 		case p.Invited:
 			return fmt.Errorf("%s was invited and has not accepted: invite them again, the link stands in that mail", login)
+		}
+		if !r.On(p) {
+			return fmt.Errorf("%s signs in at %s: with SVC_OIDC_ONLY a password lets in only the administrator whose login is SVC_ADMIN_LOGIN, which is %q", login, r.Config.OIDCName, r.Config.AdminLogin)
 		}
 		tx.Who = db.Actor{Label: "reset-password at the server", Channel: db.ChannelSystem}
 		link, err = r.newLink(ctx, tx, p)

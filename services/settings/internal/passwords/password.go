@@ -2,10 +2,13 @@ package passwords
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alexedwards/argon2id"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -13,6 +16,20 @@ import (
 	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/sessions"
 )
+
+// On reports whether a user may sign in by password or passkey. Where the organization's account is the only way, that is the first administrator, for
+// when the provider is down.
+func (r *Room) On(p people.Person) bool {
+	return !r.Config.OIDCOnly || strings.EqualFold(p.Login, r.Config.AdminLogin) && slices.Contains(p.Roles, auth.SiteAdmin)
+}
+
+// ErrOff refuses to let somebody in by other means than the organization's account.
+func (r *Room) ErrOff() error {
+	return fault.Refused("organization_only", "Sign in with your account at "+r.Config.OIDCName+".")
+}
+
+// FailOff is when ErrOff comes, see op.Fails.
+const FailOff = "People sign in with the organization's account only (SVC_OIDC_ONLY). The first administrator is let in all the same."
 
 // Attempts are the attempts allowed for each visitor address, and for each account.
 var Attempts = db.Limit{N: 10, Per: time.Minute}
@@ -126,7 +143,7 @@ func (r *Room) confirm(ctx context.Context, d *db.DB, in struct {
 		return op.None{}, err
 	}
 	return op.None{}, d.Do(ctx, func(tx *db.Tx) error {
-		if err := sessions.NotePassword(ctx, tx, hash); err != nil {
+		if err := sessions.NotePassword(ctx, tx, hash, who.UserID); err != nil {
 			return err
 		}
 		return op.Audit(ctx, tx, confirmPassword, "user", row.Key(who.UserID))

@@ -23,15 +23,43 @@ type Person struct {
 	Email     string
 	Roles     []string
 	TwoFactor bool
-	// Invited is a user who has not chosen a password yet.
+	// Invited is a user who has not chosen a password yet, and has no account at the organization's provider.
 	Invited bool
+	// HasPassword is a user who has chosen one.
+	HasPassword bool
+	Account
 	// Language of the mails about the team's work; nil for that of the business's country.
 	Language  *string
 	Version   int64
 	UpdatedAt time.Time
 }
 
-const columns = `id, login, name, email, roles, totp is not null as two_factor, password is null as invited,
+// Account is the user's account at the organization's provider: the zero value for none.
+type Account struct{ Issuer, Subject string }
+
+// Ways of signing in.
+const (
+	ByPassword     = "password"
+	ByOrganization = "organization"
+)
+
+// SignsInBy are the ways in which the user can sign in; empty for one who was invited.
+func (p Person) SignsInBy() []string {
+	ways := []string{}
+	if p.HasPassword {
+		ways = append(ways, ByPassword)
+	}
+	if p.Issuer != "" {
+		ways = append(ways, ByOrganization)
+	}
+	return ways
+}
+
+// canSignIn is SQL for a user who has something to sign in with.
+const canSignIn = `(password is not null or subject is not null)`
+
+const columns = `id, login, name, email, roles, totp is not null as two_factor, not ` + canSignIn + ` as invited, password is not null as has_password,
+	coalesce(issuer, '') as issuer, coalesce(subject, '') as subject,
 	(select language from notification where person_id = person.id) as language, version, updated_at`
 
 // ByID reads a user; 404 for an unknown id.
@@ -53,6 +81,11 @@ func ByName(ctx context.Context, tx *db.Tx, name string) (Person, error) {
 // LockByEmail locks the user with an email address, in any case; 404 if nobody has it.
 func LockByEmail(ctx context.Context, tx *db.Tx, email string) (Person, error) {
 	return onePerson(ctx, tx, `select `+columns+` from person where lower(email) = lower($1) for update`, email)
+}
+
+// LockByAccount locks the user with an account at the organization's provider; 404 if nobody has it.
+func LockByAccount(ctx context.Context, tx *db.Tx, a Account) (Person, error) {
+	return onePerson(ctx, tx, `select `+columns+` from person where issuer = $1 and subject = $2 for update`, a.Issuer, a.Subject)
 }
 
 // LockByAddress locks the user who has an address as email address, else the one who has it as login; 404 if nobody has it.
@@ -79,17 +112,40 @@ func Add(ctx context.Context, tx *db.Tx, email, name, role string) (Person, erro
 	return p, Publish(tx, p)
 }
 
+// AddWithAccount adds a user who signs in by an account at the organization's provider, and publishes them. An address that somebody has is 409.
+func AddWithAccount(ctx context.Context, tx *db.Tx, email, name string, roles []string, a Account) (Person, error) {
+	p, err := onePerson(ctx, tx, `insert into person (login, name, email, roles, issuer, subject, created_at, updated_at) values ($1, $2, $1, $3, $4, $5, $6, $6) returning `+columns,
+		email, name, roles, a.Issuer, a.Subject, tx.Now)
+	if db.Violates(err, "person_email") || db.Violates(err, "person_login") || db.Violates(err, "person_subject") {
+		return p, fault.Duplicate("Somebody has this address already.", nil)
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, Publish(tx, p)
+}
+
+// SetAccount gives the locked user p an account at the organization's provider, or takes it with the zero value.
+func SetAccount(ctx context.Context, tx *db.Tx, p Person, a Account) (Person, error) {
+	p, err := onePerson(ctx, tx, `update person set issuer = nullif($2, ''), subject = nullif($3, ''), version = version + 1, updated_at = $4 where id = $1 returning `+columns,
+		p.ID, a.Issuer, a.Subject, tx.Now)
+	if err != nil {
+		return p, err
+	}
+	return p, Publish(tx, p)
+}
+
 // AddAdministrator adds the first administrator, unless the site has one who can sign in.
 func AddAdministrator(ctx context.Context, tx *db.Tx, login, email, hash string) error {
 	_, err := tx.Exec(ctx, `insert into person (login, name, email, roles, password, created_at, updated_at)
-		select $2, $2, $3, array[$1], $4, $5, $5 where not exists (select from person where $1 = any(roles) and password is not null)`,
+		select $2, $2, $3, array[$1], $4, $5, $5 where not exists (select from person where $1 = any(roles) and `+canSignIn+`)`,
 		auth.SiteAdmin, login, email, hash, tx.Now)
 	return err
 }
 
 // HaveAdministrator reports whether somebody else than a user is an administrator who can sign in.
 func HaveAdministrator(ctx context.Context, tx *db.Tx, except int64) (have bool, err error) {
-	err = tx.QueryRow(ctx, `select exists (select from person where id <> $1 and $2 = any(roles) and password is not null)`, except, auth.SiteAdmin).Scan(&have)
+	err = tx.QueryRow(ctx, `select exists (select from person where id <> $1 and $2 = any(roles) and `+canSignIn+`)`, except, auth.SiteAdmin).Scan(&have)
 	if err != nil {
 		return false, fmt.Errorf("look for another administrator: %w", err)
 	}
@@ -98,7 +154,7 @@ func HaveAdministrator(ctx context.Context, tx *db.Tx, except int64) (have bool,
 
 // Administrators are those who can sign in, without one user.
 func Administrators(ctx context.Context, tx *db.Tx, except int64) ([]Person, error) {
-	all, err := row.Many[Person](ctx, tx, `select `+columns+` from person where $1 = any(roles) and id <> $2 and password is not null order by id`, auth.SiteAdmin, except)
+	all, err := row.Many[Person](ctx, tx, `select `+columns+` from person where $1 = any(roles) and id <> $2 and `+canSignIn+` order by id`, auth.SiteAdmin, except)
 	if err != nil {
 		return nil, fmt.Errorf("read administrators: %w", err)
 	}

@@ -125,6 +125,12 @@ func (s settings) onHost(r *http.Request) bool {
 	return s.HostActive && strings.EqualFold(host, s.Host)
 }
 
+// OnHost reports whether a request came by the portal's own host.
+func OnHost(site web.Site, r *http.Request) bool {
+	p := portal{UI: &web.UI{Site: site}}
+	return p.settings().onHost(r)
+}
+
 // InPortal reports whether a session that begins in order to open next at this host belongs to the portal rather than to
 // the administration.
 func InPortal(site web.Site, r *http.Request, next string) bool {

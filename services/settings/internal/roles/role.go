@@ -25,7 +25,7 @@ const (
 )
 
 // OfTeam are the roles of the team, the strongest first.
-var OfTeam = []string{SiteAdmin, Admin, Staff}
+var OfTeam = auth.TeamRoles
 
 // Visibilities of a role: every record, or those that the user owns.
 const (

@@ -45,14 +45,28 @@ type session struct {
 
 const columns = `hash, person_id, channel, two_factor, seen_at, expires_at`
 
-// Start signs the locked user in, who has just given their password, and answers with the session's cookie.
-func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, twoFactor bool) (*http.Cookie, error) {
+// Proof is what a user has shown of themselves when a session starts.
+type Proof struct {
+	// TwoFactor is true for a second factor as well.
+	TwoFactor bool
+	// At is when they gave their password, here or at the organization's provider; zero for nobody knows.
+	At time.Time
+	// Issuer and SID are the provider that says so, and the session there, if it names one; empty for a sign-in here.
+	Issuer, SID string
+}
+
+// Start signs the locked user in, and answers with the session's cookie.
+func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, proof Proof) (*http.Cookie, error) {
 	token, hash := secrets.New()
-	started := session{Hash: hash, PersonID: personID, Channel: tx.Who.Channel, TwoFactor: twoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
-	_, err := tx.Exec(ctx, `insert into session (`+columns+`, created_at, password_at, browser, address)
-		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, @now, @browser, @address)`,
-		pgx.NamedArgs{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": twoFactor, "now": tx.Now, "expires": started.ExpiresAt,
-			"browser": people.BrowserName(ctx), "address": tx.Who.Address})
+	started := session{Hash: hash, PersonID: personID, Channel: tx.Who.Channel, TwoFactor: proof.TwoFactor, SeenAt: tx.Now, ExpiresAt: tx.Now.Add(sessionLife)}
+	var typed *time.Time
+	if !proof.At.IsZero() {
+		typed = &proof.At
+	}
+	_, err := tx.Exec(ctx, `insert into session (`+columns+`, created_at, password_at, browser, address, issuer, sid)
+		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, coalesce(@typed, timestamptz '-infinity'), @browser, @address, nullif(@issuer, ''), nullif(@sid, ''))`,
+		pgx.NamedArgs{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": proof.TwoFactor, "now": tx.Now, "expires": started.ExpiresAt, "typed": typed,
+			"browser": people.BrowserName(ctx), "address": tx.Who.Address, "issuer": proof.Issuer, "sid": proof.SID})
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
@@ -97,6 +111,20 @@ func publish(tx *db.Tx, s session) error {
 // EndAll signs a user out everywhere except in the session with the hash keep; nil keeps none.
 func EndAll(ctx context.Context, tx *db.Tx, personID int64, keep []byte) error {
 	return people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where person_id = $1 and hash is distinct from $2 returning hash`, personID, keep)
+}
+
+// OwnerAtProvider is whose session it is that was begun as the session sid of a provider; 0 for nobody's.
+func OwnerAtProvider(ctx context.Context, tx *db.Tx, issuer, sid string) (personID int64, err error) {
+	err = tx.QueryRow(ctx, `select coalesce((select person_id from session where issuer = $1 and sid = $2 limit 1), 0)`, issuer, sid).Scan(&personID)
+	if err != nil {
+		return 0, fmt.Errorf("find session of a provider: %w", err)
+	}
+	return personID, nil
+}
+
+// EndAtProvider ends the sessions of a user that were begun at a provider: those of one session there, or all if sid is empty.
+func EndAtProvider(ctx context.Context, tx *db.Tx, personID int64, issuer, sid string) error {
+	return people.Withdraw(ctx, tx, auth.SessionKey, `delete from session where person_id = $1 and issuer = $2 and ($3 = '' or sid = $3) returning hash`, personID, issuer, sid)
 }
 
 // one runs a statement that gives one row of columns; 401 when it gives none.
@@ -265,10 +293,15 @@ func RecentPassword(ctx context.Context, tx *db.Tx) error {
 // passwordRecent is for how long a typed password counts for what a stolen session must not do.
 const passwordRecent = 10 * time.Minute
 
-// NotePassword notes that a session has just seen the password.
-func NotePassword(ctx context.Context, tx *db.Tx, hash []byte) error {
-	if _, err := tx.Exec(ctx, `update session set password_at = $2 where hash = $1`, hash, tx.Now); err != nil {
+// NotePassword notes that a session has just seen the password, or that its person has just signed in at the provider once more. 401 for a
+// session that has ended, or is another user's.
+func NotePassword(ctx context.Context, tx *db.Tx, hash []byte, personID int64) error {
+	tag, err := tx.Exec(ctx, `update session set password_at = $3 where hash = $1 and person_id = $2`, hash, personID, tx.Now)
+	if err != nil {
 		return fmt.Errorf("note the password: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return errNoSession()
 	}
 	return nil
 }

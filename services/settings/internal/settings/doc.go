@@ -38,6 +38,7 @@
 //   - passwords: passwords, and the links to choose a new one
 //   - signin: signing in, and the browsers that are recognised
 //   - team: the people of the team, their invitations and access
+//   - sso: the organization's account in place of a password
 //   - support: telemetry, the guide for a new site, requests for support
 //   - live: the stream of changes
 //   - portal: the team's screens

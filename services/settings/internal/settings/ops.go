@@ -20,6 +20,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 
 	set.Under("Signing in", "Sessions of people, second factors and passkeys. Integrations do not need them: they send an application password with each call.")
 	r.signin.Operations(set)
+	r.sso.Operations(set)
 	r.sessions.Operations(set)
 	r.twofactor.Operations(set)
 	r.passwords.Operations(set)
@@ -41,6 +42,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 
 	set.Under("Team", "People of the team: their hours, time off, roles and access.")
 	r.team.Operations(set)
+	r.sso.Accounts(set)
 
 	set.Under("Site settings", "What holds for the whole site: the business, how forms look, the portal, privacy, roles.")
 	r.site.Settings(set)

@@ -23,7 +23,7 @@ func deleteOutdated(ctx context.Context, k *app.Kit) error {
 		of string
 		f  func(ctx context.Context, tx *db.Tx, n int) (deleted int, err error)
 	}{{"the audit log", audit.DeleteOutdated}, {"mails", mailer.DeleteOutdated}, {"links", mailer.DeleteOutdatedLinks},
-		{"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}} {
+		{"browsers", signin.DeleteOutdated}, {"challenges", passkeys.DeleteOutdated}, {"requests to the provider", sso.DeleteOutdated}} {
 		err := k.DB.Slices(ctx, outdatedSlice, func(tx *db.Tx) (int, error) { return old.f(ctx, tx, outdatedSlice) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("delete what is outdated of %s: %w", old.of, err))

@@ -25,6 +25,7 @@ import (
 	pages "frontdesk/services/settings/internal/settings/web"
 	"frontdesk/services/settings/internal/signin"
 	"frontdesk/services/settings/internal/site"
+	"frontdesk/services/settings/internal/sso"
 	"frontdesk/services/settings/internal/support"
 	"frontdesk/services/settings/internal/team"
 	"frontdesk/services/settings/internal/templates"
@@ -60,6 +61,7 @@ type rooms struct {
 	passwords  *passwords.Room
 	signin     *signin.Room
 	team       *team.Room
+	sso        *sso.Room
 	support    *support.Room
 	live       *live.Live
 }
@@ -87,6 +89,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.passwords = passwords.New(k, r.mails, r.people)
 	r.signin = signin.New(k, r.people, r.sessions, r.twofactor, r.passkeys, r.passwords)
 	r.team = team.New(k, r.mails, r.people, r.twofactor, r.passwords)
+	r.sso = sso.New(k, r.site, r.people, r.sessions, r.signin, r.team)
 	r.support = support.New(k, r.mails, r.site)
 	r.live = live.New(k.Bus, k.Apps.On)
 	return r, nil
@@ -127,6 +130,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "passwords", Parts: r.passwords.Parts()},
 		app.Room{Name: "signin", Parts: r.signin.Parts()},
 		app.Room{Name: "team", Parts: r.team.Parts()},
+		app.Room{Name: "sso", Parts: r.sso.Parts()},
 		app.Room{Name: "support", Parts: r.support.Parts()},
 	)
 	if err != nil {

@@ -29,6 +29,10 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 	mux.Handle(mcp.Path, r.assistants.Adapter())
 	mux.HandleFunc("GET "+media.Path, r.media.Show)
 	r.assistants.OAuth(mux)
+	organization := ""
+	if k.Config.OIDCIssuer != "" {
+		organization = k.Config.OIDCName
+	}
 	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
 	mux.Handle("/", portal.Handler(site, k.Identity, pages.Pages(pages.Options{
 		Site: site,
@@ -40,8 +44,9 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 		Slugs:           r.pages.Slugs,
 		Document:        func() ([]byte, error) { return r.apps.Description() },
 		SecurityContact: k.Config.SecurityContact, Robots: k.Config.Robots,
-		Seal: func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
-		Open: func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
+		Organization: pages.Organization{Name: organization, Only: k.Config.OIDCOnly, Room: r.sso},
+		Seal:         func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
+		Open:         func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
 	})))
 	return mux
 }

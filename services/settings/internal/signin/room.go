@@ -35,10 +35,11 @@ func (r *Room) Operations(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "sign-in", Route: "POST /auth/login", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user",
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Sign in with login and password, and with a second factor where one is set up. The answer sets the session cookie.",
 		Fails: op.Fails{
-			"svc_unauthorized":        "Login and password do not fit, or the code of the second factor is wrong.",
-			"svc_two_factor_required": "The second factor is set up: send its code along."}}, r.signIn)
+			"svc_forbidden organization_only": passwords.FailOff,
+			"svc_unauthorized":                "Login and password do not fit, or the code of the second factor is wrong.",
+			"svc_two_factor_required":         "The second factor is set up: send its code along."}}, r.signIn)
 	op.AddOutside(set, op.Op{ID: "passkey-sign-in", Route: "POST /auth/login/passkey", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user",
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Sign in with a passkey, which needs neither password nor second factor. The answer sets the session cookie.",
-		Fails: op.Fails{"svc_unauthorized": "The passkey was not accepted."}}, r.signInByPasskey)
+		Fails: op.Fails{"svc_unauthorized": "The passkey was not accepted.", "svc_forbidden organization_only": passwords.FailOff}}, r.signInByPasskey)
 	op.Add(set, op.Op{ID: "get-session", Route: "GET /auth/session", Perm: op.SignedIn, BeforeTwoFactor: true, Ability: "-", Doc: "Get the session and its user."}, r.getSession)
 }

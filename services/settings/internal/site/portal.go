@@ -80,10 +80,9 @@ func (r *Room) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *s
 		PoweredBy: doc.PoweredBy, BookingPage: doc.BookingPage, Host: doc.Host, PrettyURLs: true, PathStatus: pathStatus,
 		TwoFactor: twoFactor, LoginProtection: r.Config.RateFactor > 0, SiteAdmin: slices.Contains(who.Roles, auth.SiteAdmin),
 		HostReachable: doc.HostReachable, HostHTTPS: doc.HostHTTPS, HostCheckedAt: doc.HostCheckedAt}
-	p.HostActive = doc.Host != "" && !r.isSite(doc.Host) && doc.HostReachable != nil && *doc.HostReachable && doc.HostHTTPS != nil && *doc.HostHTTPS
 	p.URL = r.Config.PublicURL + "/" + doc.Path
-	if p.HostActive {
-		p.URL = "https://" + doc.Host
+	if host := r.activeHost(doc); host != "" {
+		p.HostActive, p.URL = true, host
 	}
 	if logo := r.logoURL(doc); logo != "" {
 		p.LogoURL = &logo
@@ -93,6 +92,21 @@ func (r *Room) portal(doc portalDoc, who db.Actor, twoFactor bool, pathStatus *s
 		p.BookingURL = &booking
 	}
 	return p
+}
+
+// activeHost is the address of the host to which the portal has moved; "" for none.
+func (r *Room) activeHost(doc portalDoc) string {
+	if doc.Host == "" || r.isSite(doc.Host) || doc.HostReachable == nil || !*doc.HostReachable || doc.HostHTTPS == nil || !*doc.HostHTTPS {
+		return ""
+	}
+	return "https://" + doc.Host
+}
+
+// PortalHost is the address of the host to which the portal has moved; "" while it stands at the site's own.
+func (r *Room) PortalHost(ctx context.Context, tx *db.Tx) (string, error) {
+	var doc portalDoc
+	_, err := document.Read(ctx, tx, document.Portal, &doc)
+	return r.activeHost(doc), err
 }
 
 // logoURL is the public address of the logo; "" without one.

@@ -29,9 +29,9 @@ type userAccess struct {
 	TwoFactor            bool                       `json:"two_factor" doc:"They have a second factor."`
 }
 
-// manageUser locks the user whose access the caller wants to see or end: 403 for a user with more rights than the caller's,
+// ManageUser locks the user whose access the caller wants to see or end: 403 for a user with more rights than the caller's,
 // 404 for an unknown one.
-func manageUser(ctx context.Context, tx *db.Tx, userID int64) (people.Person, error) {
+func ManageUser(ctx context.Context, tx *db.Tx, userID int64) (people.Person, error) {
 	all, err := roles.Lock(ctx, tx)
 	if err != nil {
 		return people.Person{}, err
@@ -82,7 +82,7 @@ type accessOfUser struct {
 }
 
 func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
-	p, err := manageUser(ctx, tx, in.User)
+	p, err := ManageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -93,7 +93,7 @@ func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in accessOfUser) (
 }
 
 func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
-	p, err := manageUser(ctx, tx, in.User)
+	p, err := ManageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -104,7 +104,7 @@ func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in accessOfUser) (op.N
 }
 
 func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
-	p, err := manageUser(ctx, tx, in.User)
+	p, err := ManageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
 	}
@@ -120,7 +120,7 @@ func (r *Room) resetTwoFactor(ctx context.Context, tx *db.Tx, in byUser) (op.Non
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
 		return op.None{}, err
 	}
-	p, err := manageUser(ctx, tx, in.User)
+	p, err := ManageUser(ctx, tx, in.User)
 	if err != nil {
 		return op.None{}, err
 	}

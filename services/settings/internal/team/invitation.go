@@ -113,6 +113,9 @@ func (r *Room) addRole(ctx context.Context, tx *db.Tx, giver roles.Giver, p peop
 		return invited{}, err
 	}
 	if !slices.Contains(p.Roles, role) {
+		if err := r.mayGiveRoles(p); err != nil {
+			return invited{}, err
+		}
 		next := append(slices.Clone(p.Roles), role)
 		tx.Changed(change.Set{"roles": {Old: p.Roles, New: next}})
 		var err error
@@ -143,13 +146,19 @@ func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, r
 	if err != nil {
 		return err
 	}
-	return r.mails.Queue(ctx, tx, mail.Content{
+	invitation := mail.Content{
 		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + business.Name,
 		Greeting: "Hello " + p.Name + ",",
 		Paragraphs: []string{"You are invited to work with the team of " + business.Name + ". Choose a password, and sign in with this address from then on.",
 			"The link works once, until " + l.ExpiresAt.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04") + "."},
 		Buttons: []mail.Link{{Text: "Choose a password", URL: r.Config.PublicURL + "/account/invitation#token=" + token}},
-	})
+	}
+	// A password would not let them in.
+	if !r.passwords.On(p) {
+		invitation.Paragraphs = []string{"You are invited to work with the team of " + business.Name + ". Sign in with your account at " + r.Config.OIDCName + " that has this address."}
+		invitation.Buttons = []mail.Link{{Text: "Sign in", URL: r.Config.PublicURL + "/account/sign-in"}}
+	}
+	return r.mails.Queue(ctx, tx, invitation)
 }
 
 func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitation], error) {
@@ -158,7 +167,7 @@ func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitat
 		Roles []string
 	}
 	rows, err := row.Many[listed](ctx, tx, `select l.id, p.id as user_id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
-		where l.kind = $1 and l.ended_at is null and p.password is null order by l.id`, mailer.Invitation)
+		where l.kind = $1 and l.ended_at is null and p.password is null and p.subject is null order by l.id`, mailer.Invitation)
 	if err != nil {
 		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)
 	}
@@ -256,7 +265,7 @@ func (r *Room) awaitRemoval(ctx context.Context, d *db.DB, request uuid.UUID, us
 	for {
 		refused, there := fault.Fault{}, false
 		err := d.Pool.QueryRow(ctx, `select status, code, message, data, true from refused_removal where request_id = $1
-			union all select 0, '', '', null, exists (select from person where id = $2 and password is null) limit 1`, request, user).
+			union all select 0, '', '', null, exists (select from person where id = $2 and password is null and subject is null) limit 1`, request, user).
 			Scan(&refused.Status, &refused.Code, &refused.Message, &refused.Data, &there)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -298,12 +307,8 @@ func (r *Room) acceptInvitation(ctx context.Context, d *db.DB, in passwords.NewP
 	return accepted{p.Login}, err
 }
 
-// noticeAdministrator mails all other administrators that p has become one.
+// noticeAdministrator mails all other administrators that the caller has made p one.
 func (r *Room) noticeAdministrator(ctx context.Context, tx *db.Tx, p people.Person) error {
-	others, err := people.Administrators(ctx, tx, p.ID)
-	if err != nil {
-		return err
-	}
 	maker, err := people.ByID(ctx, tx, tx.Who.UserID)
 	if err != nil {
 		return fmt.Errorf("read who made an administrator: %w", err)
@@ -312,6 +317,15 @@ func (r *Room) noticeAdministrator(ctx context.Context, tx *db.Tx, p people.Pers
 	by := maker.Name + " (" + maker.Email + ")"
 	if !tx.Who.Session {
 		by += ", by the key or assistant “" + tx.Who.Label + "”,"
+	}
+	return r.NoticeAdministrator(ctx, tx, p, by)
+}
+
+// NoticeAdministrator mails all other administrators that p has become one, and who or what made it so.
+func (r *Room) NoticeAdministrator(ctx context.Context, tx *db.Tx, p people.Person, by string) error {
+	others, err := people.Administrators(ctx, tx, p.ID)
+	if err != nil {
+		return err
 	}
 	for _, to := range others {
 		err := r.mails.Queue(ctx, tx, mail.Content{

@@ -60,15 +60,19 @@ func (r *Room) Invitations(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_token": mailer.FailLink, "svc_token_expired": mailer.FailExpired, "svc_not_found": "The user is gone by now."}}, r.acceptInvitation)
 }
 
+// failClaim is when nobody gives somebody a role, see op.Fails.
+const failClaim = "Their roles are those of their account at the organization's provider, and change there (SVC_OIDC_ROLES)."
+
 // Operations declares the operations on the team and its access.
 func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "invite-staff", Route: "POST /staff", Perm: auth.ManageCRM, Also: http.StatusCreated, Record: "user",
 		Outside: true, Doc: "Invite somebody to the team by mail, or give a user one more role.",
 		Use: "A mail goes out, and whoever accepts it sees data of clients: be sure of address and role. Answers with the user's id and whether the account is new.",
 		Fails: op.Fails{
-			"svc_duplicate":            "Somebody invited this address just now.",
-			"svc_forbidden rights":     roles.FailRights,
-			"svc_forbidden site_admin": roles.FailAdministrator}}, r.inviteStaff)
+			"svc_duplicate":              "Somebody invited this address just now.",
+			"svc_conflict role_of_claim": failClaim,
+			"svc_forbidden rights":       roles.FailRights,
+			"svc_forbidden site_admin":   roles.FailAdministrator}}, r.inviteStaff)
 	op.Add(set, op.Op{ID: "list-invitations", Route: "GET /staff/invitations", Perm: auth.ManageCRM, Doc: "List invitations that wait to be accepted.",
 		Use: "Use it to see who has not accepted yet, with ids for revoke-invitation."}, listInvitations)
 	op.AddOutside(set, op.Op{ID: "revoke-invitation", Route: "DELETE /staff/invitations/{id}", Perm: auth.ManageCRM, Record: "invitation",
@@ -84,6 +88,7 @@ func (r *Room) Operations(set *op.Set) {
 		Fails: op.Fails{
 			"svc_conflict own_role":           "Nobody changes their own role.",
 			"svc_conflict last_administrator": "The person is the last site administrator.",
+			"svc_conflict role_of_claim":      failClaim,
 			"svc_forbidden rights":            roles.FailRights,
 			"svc_forbidden site_admin":        roles.FailAdministrator}}, r.setStaffRole)
 	op.Add(set, op.Op{ID: "get-user-access", Route: "GET /staff/{user}/access", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-",

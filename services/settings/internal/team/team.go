@@ -38,6 +38,7 @@ type staffMember struct {
 	Role            string                 `json:"role" doc:"Their strongest role."`
 	Sees            string                 `json:"sees" enum:"all,own" doc:"all for the records of everybody, own for theirs."`
 	Invited         bool                   `json:"invited" doc:"They have not accepted the invitation yet."`
+	SignsInBy       []string               `json:"signs_in_by" enum:"password,organization" doc:"How they can sign in: by a password, by the organization's account; empty while they are invited."`
 	NameIsLogin     bool                   `json:"name_is_login" doc:"They have chosen no name, so the login stands for it."`
 	Access          []string               `json:"access" doc:"Permissions held."`
 	RolesYouCanGive []string               `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
@@ -75,13 +76,16 @@ func (r *Room) staffMember(ctx context.Context, tx *db.Tx, p people.Person) (sta
 	}
 	held := roles.RightsOf(all, p.Roles)
 	out.UserID, out.Role, out.Sees, out.Invited, out.Access = p.ID, roles.Main(p.Roles), held.Visibility(), p.Invited, held.Capabilities
-	out.RoleVersion = p.Version
+	out.RoleVersion, out.SignsInBy = p.Version, p.SignsInBy()
 	out.NameIsLogin = strings.EqualFold(out.Name, p.Login)
 	out.RolesYouCanGive, out.CanRemove = []string{}, false
 	out.CanRename = tx.Who.Can(auth.ManageCRM) || tx.Who.UserID == p.ID
 	g, err := roles.CurrentGiver(ctx, tx, all)
 	if err == nil && g.MayChangeUser(p) == nil && g.ID != p.ID {
-		out.RolesYouCanGive, out.CanRemove = g.Gives(), roles.KeepsAdministrator(ctx, tx, p, nil) == nil
+		if r.mayGiveRoles(p) == nil {
+			out.RolesYouCanGive = g.Gives()
+		}
+		out.CanRemove = roles.KeepsAdministrator(ctx, tx, p, nil) == nil
 	}
 	return out, nil
 }
@@ -129,6 +133,9 @@ func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 	if slices.Equal(next, p.Roles) {
 		return r.staffMember(ctx, tx, p)
 	}
+	if err := r.mayGiveRoles(p); err != nil {
+		return staffMember{}, err
+	}
 	if p.ID == giver.ID && !roles.RightsOf(all, next).Covers(roles.RightsOf(all, p.Roles)) || p.ID == giver.ID && roles.Main(next) != roles.Main(p.Roles) {
 		return staffMember{}, fault.Conflict("own_role", "You cannot change your own role.")
 	}
@@ -146,6 +153,14 @@ func (r *Room) setStaffRole(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	return r.staffMember(ctx, tx, p)
+}
+
+// mayGiveRoles refuses to give roles to somebody whose roles are those of a claim: the next sign-in would undo it.
+func (r *Room) mayGiveRoles(p people.Person) error {
+	if p.Issuer != "" && p.Issuer == r.Config.OIDCIssuer && len(r.Config.ClaimRoles) > 0 {
+		return fault.Conflict("role_of_claim", "Their role is that of their account at "+r.Config.OIDCName+". Change it there.")
+	}
+	return nil
 }
 
 // teamMember can own contacts.

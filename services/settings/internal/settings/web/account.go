@@ -16,15 +16,22 @@ const accountPath = "/account"
 type person struct {
 	Login, Name, Email, Role string
 	Capabilities             []string
-	TwoFactor                bool `json:"two_factor"`
-	TwoFactorMissing         bool `json:"two_factor_missing"`
+	TwoFactor                bool     `json:"two_factor"`
+	TwoFactorMissing         bool     `json:"two_factor_missing"`
+	SignsInBy                []string `json:"signs_in_by"`
 }
+
+// HasPassword reports whether a password lets the person in, ByOrganization whether the provider does.
+func (p person) HasPassword() bool    { return slices.Contains(p.SignsInBy, "password") }
+func (p person) ByOrganization() bool { return slices.Contains(p.SignsInBy, "organization") }
 
 // account is the data of the page about one's own account.
 type account struct {
 	person
 	// RoleName is the role in words.
 	RoleName, Problem string
+	// Organization is the name of the provider.
+	Organization string
 }
 
 // knownRoles have a name in every language.
@@ -64,7 +71,7 @@ func (p *pages) account(w http.ResponseWriter, r *http.Request, status int, prob
 		return
 	}
 	t := p.Reader(r)
-	a := account{person: who, RoleName: who.Role, Problem: problem}
+	a := account{person: who, RoleName: who.Role, Problem: problem, Organization: p.options.Organization.Name}
 	switch {
 	case who.Role == "":
 		a.RoleName = t.T("account_role_none")
@@ -81,6 +88,9 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
 	if err != nil && fault.From(err).Status != http.StatusUnauthorized {
 		problem, status, _ := p.refusal(w, r, err)
 		p.account(w, r, status, problem)
+		return
+	}
+	if p.leaveOrganization(w, r, true) {
 		return
 	}
 	t := p.Reader(r)

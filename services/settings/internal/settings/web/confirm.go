@@ -12,6 +12,9 @@ const confirmPath = "/account/confirm"
 // typed is the data of the page that asks for the password once more.
 type typed struct {
 	Login, Next string
+	// HasPassword asks for it, and Organization for a sign-in at the provider; empty for none.
+	HasPassword  bool
+	Organization string
 	confirmation
 }
 
@@ -36,13 +39,22 @@ func passwordRequired(err error) bool {
 	return err != nil && fault.From(err).Code == "svc_password_required"
 }
 
-// askPassword asks for the password and then leads to next, a path of this site.
+// noPassword reports whether the person at the session has no password to ask for, only the account at the provider.
+func (p *pages) noPassword(w http.ResponseWriter, r *http.Request) bool {
+	who, err := p.signedIn(w, r)
+	return err == nil && !who.HasPassword()
+}
+
+// askPassword asks for the password, or for a sign-in at the provider, and then leads to next, a path of this site.
 func (p *pages) askPassword(w http.ResponseWriter, r *http.Request, status int, c typed) {
 	who, ok := p.withAccount(w, r, accountPath)
 	if !ok {
 		return
 	}
-	c.Login = who.Login
+	c.Login, c.HasPassword = who.Login, who.HasPassword()
+	if who.ByOrganization() {
+		c.Organization = p.options.Organization.Name
+	}
 	p.Render(w, r, status, "confirm", web.Page{Title: p.Reader(r).T("account_confirm"), Narrow: true, Scripts: []string{"account.js"}, Data: c})
 }
 

@@ -245,6 +245,8 @@ func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 		p.sendOn(w, r, made.RedirectTo, web.Message{Icon: "check", Tone: "good", Title: t.T("account_connect_done")})
+	case passwordRequired(err) && p.noPassword(w, r):
+		p.askPassword(w, r, http.StatusOK, typed{Next: connectPath + "?" + url.Values(a).Encode()})
 	case passwordRequired(err):
 		c.AskPassword = true
 		p.askToConnect(w, r, http.StatusOK, c)

@@ -90,6 +90,10 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 		Chosen: r.PostForm["permission"], AskPassword: r.PostForm.Has("password")}
 	f.Ends, _ = strconv.Atoi(r.PostFormValue("days"))
 	made, status := p.makeKey(w, r, &f)
+	if made == nil && f.AskPassword && p.noPassword(w, r) {
+		p.askPassword(w, r, http.StatusOK, typed{Next: in(t, keysPath)})
+		return
+	}
 	if made == nil {
 		p.keys(w, r, status, f)
 		return

@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/docs"
+	"frontdesk/services/settings/internal/sso"
 )
 
 //go:embed all:page all:dist ability css guide sample
@@ -22,7 +23,7 @@ const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
 var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: securityPath}, {Path: "/{slug}"}}
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: organizationPath}, {Path: sso.CallbackPath}, {Path: sso.LogoutPath}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: securityPath}, {Path: "/{slug}"}}
 
 // Options is everything that the pages use of the service.
 type Options struct {
@@ -38,6 +39,8 @@ type Options struct {
 	// SecurityContact is where a weakness is reported, Robots the text of /robots.txt in place of ours.
 	SecurityContact []string
 	Robots          string
+	// Organization is the provider at which people sign in as well.
+	Organization Organization
 	// Seal and Open encrypt what a person typed between two steps of signing in.
 	Seal func(secret []byte) []byte
 	Open func(sealed []byte) ([]byte, error)
@@ -56,8 +59,11 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("GET /account", p.showAccount)
 	mux.HandleFunc("GET /account/sign-in", p.showSignIn)
 	mux.HandleFunc("POST /account/sign-in", p.signIn)
-	mux.HandleFunc("GET /account/sign-out", func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, in(p.Reader(r), accountPath)) })
+	mux.HandleFunc("GET /account/sign-out", p.showSignedOut)
 	mux.HandleFunc("POST /account/sign-out", p.signOut)
+	mux.HandleFunc("GET "+organizationPath, p.toOrganization)
+	mux.HandleFunc("GET "+sso.CallbackPath, p.fromOrganization)
+	mux.HandleFunc("POST "+sso.LogoutPath, p.endAtOrganization)
 	mux.HandleFunc("GET /account/invitation", p.showInvitation)
 	mux.HandleFunc("POST /account/invitation", p.accept)
 	mux.HandleFunc("GET /account/password", p.showPassword)

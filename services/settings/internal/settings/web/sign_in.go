@@ -11,6 +11,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
 	"frontdesk/services/settings/internal/portal"
+	"frontdesk/services/settings/internal/sso"
 )
 
 // step is the data of the two pages of signing in.
@@ -21,12 +22,17 @@ type step struct {
 	Ticket, CodeWrong, Back string
 	// Challenge is what a passkey answers; nil for none.
 	Challenge *challenge
+	// Organization is where people sign in besides, and ByPassword whether the page asks for a password too.
+	Organization Organization
+	ByPassword   bool
 }
 
 // ticket is the input of the first step. It travels through the browser to the second, encrypted.
 type ticket struct {
 	Login, Password string
-	At              time.Time
+	// Organization is the ticket of a sign-in at the provider, in place of login and password.
+	Organization string
+	At           time.Time
 }
 
 const ticketLife = 5 * time.Minute
@@ -45,7 +51,11 @@ func (p *pages) showSignIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) firstStep(w http.ResponseWriter, r *http.Request, status int, s step) {
-	s.Next, s.Challenge = p.next(r), p.signInChallenge(r)
+	s.Next, s.Organization = p.next(r), p.options.Organization
+	s.ByPassword = !s.Organization.Only || r.Method == http.MethodPost || r.FormValue("password") != ""
+	if s.ByPassword {
+		s.Challenge = p.signInChallenge(r)
+	}
 	p.Render(w, r, status, "signin", web.Page{Title: p.Reader(r).T("account_sign_in"), Narrow: true, Scripts: []string{"account.js"},
 		Alternate: languages(r), Data: s})
 }
@@ -63,19 +73,10 @@ func (p *pages) secondStep(w http.ResponseWriter, r *http.Request, status int, s
 
 // next is the address to go to after signing in: the one that was asked for if it is of this site, else the account page.
 func (p *pages) next(r *http.Request) string {
-	u, err := url.Parse(r.FormValue("next"))
-	if err == nil && u.Scheme == "" && u.Host == "" && u.User == nil && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(u.Path, "//") &&
-		!strings.ContainsAny(u.Path, "\\\t\r\n") && u.Path != "/account/sign-in" {
-		return u.EscapedPath() + query(u)
+	if next := sso.Path(r.FormValue("next")); next != accountPath {
+		return next
 	}
 	return in(p.Reader(r), accountPath)
-}
-
-func query(u *url.URL) string {
-	if u.RawQuery == "" {
-		return ""
-	}
-	return "?" + u.RawQuery
 }
 
 func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
@@ -93,6 +94,11 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request) {
 	call := map[string]any{"portal": portal.InPortal(p.Site, r, next)}
 	passkey, path := passkeyAnswer(r), "/auth/login"
 	switch {
+	case typed.Organization != "":
+		call, path = map[string]any{"ticket": typed.Organization, "code": code}, "/auth/login/organization/code"
+		if passkey != nil {
+			call["passkey"] = passkey
+		}
 	case passkey != nil && sealed == "":
 		call["state"], call["credential"], path = passkey["state"], passkey["credential"], "/auth/login/passkey"
 	case passkey != nil:
