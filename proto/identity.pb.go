@@ -171,10 +171,12 @@ type User struct {
 	Email     string                 `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
 	Roles     []string               `protobuf:"bytes,5,rep,name=roles,proto3" json:"roles,omitempty"`
 	TwoFactor bool                   `protobuf:"varint,6,opt,name=two_factor,json=twoFactor,proto3" json:"two_factor,omitempty"`
-	// An invited user who has not chosen a password yet.
+	// An invited user who has not chosen a password yet, and has no account at the organization's provider.
 	Invited bool `protobuf:"varint,7,opt,name=invited,proto3" json:"invited,omitempty"`
 	// Language of the mails about the business's work that the user has chosen: en, nl, fr or de; empty for that of the business's country.
-	Language      string `protobuf:"bytes,8,opt,name=language,proto3" json:"language,omitempty"`
+	Language string `protobuf:"bytes,8,opt,name=language,proto3" json:"language,omitempty"`
+	// How the user can sign in: password, organization.
+	SignsInBy     []string `protobuf:"bytes,9,rep,name=signs_in_by,json=signsInBy,proto3" json:"signs_in_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -263,6 +265,13 @@ func (x *User) GetLanguage() string {
 		return x.Language
 	}
 	return ""
+}
+
+func (x *User) GetSignsInBy() []string {
+	if x != nil {
+		return x.SignsInBy
+	}
+	return nil
 }
 
 type ApplicationPassword struct {
@@ -633,7 +642,7 @@ const file_identity_proto_rawDesc = "" +
 	"\asession\x18\x04 \x01(\v2\x15.frontdesk.v1.SessionH\x00R\asession\x12(\n" +
 	"\x04role\x18\x05 \x01(\v2\x12.frontdesk.v1.RoleH\x00R\x04role\x12.\n" +
 	"\x06access\x18\x06 \x01(\v2\x14.frontdesk.v1.AccessH\x00R\x06accessB\b\n" +
-	"\x06record\"\xc1\x01\n" +
+	"\x06record\"\xe1\x01\n" +
 	"\x04User\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05login\x18\x02 \x01(\tR\x05login\x12\x12\n" +
@@ -643,7 +652,8 @@ const file_identity_proto_rawDesc = "" +
 	"\n" +
 	"two_factor\x18\x06 \x01(\bR\ttwoFactor\x12\x18\n" +
 	"\ainvited\x18\a \x01(\bR\ainvited\x12\x1a\n" +
-	"\blanguage\x18\b \x01(\tR\blanguage\"\xc8\x02\n" +
+	"\blanguage\x18\b \x01(\tR\blanguage\x12\x1e\n" +
+	"\vsigns_in_by\x18\t \x03(\tR\tsignsInBy\"\xc8\x02\n" +
 	"\x13ApplicationPassword\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +

@@ -36,7 +36,8 @@ type world struct {
 
 func TestWhatOperatorsRunBesideIt(t *testing.T) {
 	collected := collect(t)
-	sys, err := system.Start(t.Context(), system.Options{Progress: os.Stderr, Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collected.URL, "OTEL_BSP_SCHEDULE_DELAY=200"}})
+	sys, err := system.Start(t.Context(), system.Options{Progress: os.Stderr, Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collected.URL, "OTEL_BSP_SCHEDULE_DELAY=200",
+		"SVC_OIDC_ISSUER=http://127.0.0.1:1", "SVC_OIDC_CLIENT_ID=desk", "SVC_FETCH_ALLOW=127.0.0.1"}})
 	require.NoError(t, err)
 	t.Cleanup(sys.Stop)
 	t.Cleanup(func() {
@@ -217,6 +218,13 @@ func (w world) faults(t *testing.T) {
 		w.fires(t, "FrontdeskCalendarsFail")
 		w.exec(t, `update booking.external_calendar set due_at = now() - interval '1 hour', holder = gen_random_uuid(), held_until = now() + interval '1 hour'`)
 		w.fires(t, "FrontdeskCalendarsLate")
+	})
+	t.Run("a provider of sign-ins that does not answer", func(t *testing.T) {
+		for n := 0; !w.firing(t, "FrontdeskSignInUnreachable", nil) && n < 80; n++ {
+			w.Admin.Post(t, "/auth/login/organization", map[string]any{})
+			time.Sleep(250 * time.Millisecond)
+		}
+		w.fires(t, "FrontdeskSignInUnreachable")
 	})
 	t.Run("a process that delivers no webhooks", func(t *testing.T) {
 		// The one that the load sends to is paused by now.

@@ -29,6 +29,7 @@ type staffMember struct {
 	Role            string      `json:"role" doc:"Their strongest role."`
 	Sees            string      `json:"sees" enum:"all,own" doc:"all for the records of everybody, own for theirs."`
 	Invited         bool        `json:"invited" doc:"They have not accepted the invitation yet."`
+	SignsInBy       []string    `json:"signs_in_by" enum:"password,organization" doc:"How they can sign in: by a password, by the organization's account; empty while they are invited."`
 	NameIsLogin     bool        `json:"name_is_login" doc:"They have chosen no name, so the login stands for it."`
 	Access          []string    `json:"access" doc:"Permissions held."`
 	RolesYouCanGive []string    `json:"roles_you_can_give" doc:"Roles that the caller may give them."`
@@ -42,12 +43,13 @@ type staffMember struct {
 func (m staffMember) RecordVersion() int64 { return m.Version }
 
 // teamRoles are the roles of the service, the mightiest first.
-var teamRoles = []string{auth.SiteAdmin, "svc_admin", "staff"}
+var teamRoles = auth.TeamRoles
 
 func (r *Room) shown(tx *db.Tx, p staff.Profile) staffMember {
 	u, known := r.Identity.User(p.UserID)
 	m := staffMember{UserID: p.UserID, Name: p.Name, MeetingURL: p.MeetingURL, Sees: "all", Invited: u.GetInvited(),
-		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Version: p.RecordVersion(), RoleVersion: r.Identity.Version(p.UserID), Access: []string{}, RolesYouCanGive: []string{}}
+		NameIsLogin: strings.EqualFold(p.Name, u.GetLogin()), Version: p.RecordVersion(), RoleVersion: r.Identity.Version(p.UserID), Access: []string{}, RolesYouCanGive: []string{},
+		SignsInBy: append([]string{}, u.GetSignsInBy()...)}
 	if r.Apps.On(r.Service) {
 		m.Hours, m.Services = p.Hours, p.Services
 	}

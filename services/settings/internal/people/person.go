@@ -200,7 +200,7 @@ func Publish(tx *db.Tx, p Person) error {
 	}
 	return tx.EmitMessage(proto.IdentityTopic, auth.UserKey(row.Key(p.ID)), &proto.Identity{Version: p.Version,
 		Record: &proto.Identity_User{User: &proto.User{Id: p.ID, Login: p.Login, Name: p.Name, Email: p.Email,
-			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited, Language: language}}})
+			Roles: p.Roles, TwoFactor: p.TwoFactor, Invited: p.Invited, Language: language, SignsInBy: p.SignsInBy()}}})
 }
 
 func publishAll(ctx context.Context, tx *db.Tx, ids []int64) error {

@@ -21,6 +21,7 @@ type session struct {
 	IdleHours        int       `json:"idle_hours" doc:"Hours without a request after which the session ends."`
 	TwoFactorMissing bool      `json:"two_factor_missing" doc:"The site asks for a second factor that this session was not given."`
 	SignsInBy        []string  `json:"signs_in_by" enum:"password,organization" doc:"How the user can sign in: by a password, by the organization's account."`
+	RolesOfClaim     bool      `json:"roles_of_claim" doc:"Whoever signs in by the organization's account has the roles of a claim there, and is given none here."`
 	RolesYouCanGive  []string  `json:"roles_you_can_give" doc:"The roles of the team that the caller may give to somebody; none for a caller who may not manage the site."`
 }
 
@@ -33,7 +34,7 @@ func (r *Room) getSession(ctx context.Context, tx *db.Tx, _ op.None) (session, e
 	if err != nil {
 		return session{}, err
 	}
-	out := session{Me: g.Me(), TwoFactorMissing: tx.Who.TwoFactorMissing, SignsInBy: r.ways(g.Person), RolesYouCanGive: g.Gives()}
+	out := session{Me: g.Me(), TwoFactorMissing: tx.Who.TwoFactorMissing, SignsInBy: r.ways(g.Person), RolesOfClaim: len(r.Config.ClaimRoles) > 0, RolesYouCanGive: g.Gives()}
 	if out.IdleHours, err = site.IdleHours(ctx, tx); err != nil {
 		return out, err
 	}

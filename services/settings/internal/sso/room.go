@@ -101,7 +101,7 @@ func (r *Room) Operations(set *op.Set) {
 			"svc_not_found":                  failNone,
 			"svc_unavailable":                failProvider,
 			"svc_conflict no_linked_account": "The caller does not sign in with the organization's account."}}, r.startConfirming)
-	op.AddOutside(set, op.Op{ID: "organization-logout", Route: "POST /auth/organization/logout", Perm: op.Public, Status: http.StatusNoContent, Ability: "-", Record: "user", Channel: db.ChannelAPI,
+	op.AddOutside(set, op.Op{ID: "organization-logout", Route: "POST /auth/organization/logout", Perm: op.Public, Status: http.StatusNoContent, Ability: "-", Record: "user", Action: "sign-out", Channel: db.ChannelAPI,
 		Limits: logouts, Doc: "End the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout).",
 		Fails: op.Fails{"svc_not_found": failNone, "svc_unavailable": failProvider, "svc_invalid_token": "The token is not a logout token of the provider for us, or was used before."}}, r.logout)
 }

@@ -26,7 +26,7 @@ const screens: Record<string, string> = { contact: "/contacts/$id", organization
 /** The kinds of records that are chosen among, in the order of how often somebody looks for one. */
 const kinds = ["contact", "organization", "appointment", "submission", "task", "service", "form", "webhook", "user", "role", "settings", "page", "view", "import"] as const
 /** Actions on one's own account, which are no abilities. */
-const ofAccounts = ["sign-in", "sign-out", "passkey-sign-in", "reset-password", "accept-invitation", "create-application-password", "delete-application-password", "confirm-two-factor", "end-two-factor", "reset-two-factor", "connect-assistant", "delete-connection", "end-user-connection", "revoke-connection", "end-reused-connection"]
+const ofAccounts = ["sign-in", "sign-out", "passkey-sign-in", "reset-password", "accept-invitation", "create-application-password", "delete-application-password", "confirm-two-factor", "end-two-factor", "reset-two-factor", "create-user", "link-organization-account", "unlink-organization-account", "connect-assistant", "delete-connection", "end-user-connection", "revoke-connection", "end-reused-connection"]
 
 /** A name of the API as words. */
 const words = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ")

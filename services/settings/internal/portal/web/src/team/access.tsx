@@ -1,6 +1,6 @@
 // How somebody else gets in: sessions, keys, assistants and the second factor, which administrators look at and end.
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Bot, KeyRound, Monitor, ShieldCheck, ShieldOff, type LucideIcon } from "lucide-react"
+import { Bot, Building2, KeyRound, Monitor, ShieldCheck, ShieldOff, type LucideIcon } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
 import { Button } from "@/kit/button"
@@ -20,13 +20,14 @@ export function Access({ m }: { m: Member }) {
   const key = ["staff", "access", m.user_id]
   const path = { user: m.user_id }
   const query = useQuery({ queryKey: key, queryFn: () => take(api.GET("/staff/{user}/access", { params: { path } })) })
-  const [asking, setAsking] = useState(false)
+  // What is done once the password was typed.
+  const [asking, setAsking] = useState<() => Promise<void>>()
   const reset = async () => {
     try {
       await api.DELETE("/staff/{user}/two-factor", { params: { path } })
       toast(t("team.factor_gone", { name: m.name }))
     } catch (e) {
-      if (needsPassword(e)) setAsking(true)
+      if (needsPassword(e)) setAsking(() => reset)
       else toastFault(e)
     }
     void queries.invalidateQueries({ queryKey: key })
@@ -40,6 +41,16 @@ export function Access({ m }: { m: Member }) {
       toastFault(e)
     }
     void queries.invalidateQueries({ queryKey: key })
+  }
+  const unlink = async () => {
+    try {
+      await api.DELETE("/staff/{user}/organization-account", { params: { path } })
+      toast(t("team.unlinked", { name: m.name }))
+      void queries.invalidateQueries({ queryKey: ["staff"] })
+    } catch (e) {
+      if (needsPassword(e)) setAsking(() => unlink)
+      else toastFault(e)
+    }
   }
   const used = (at: string | null, address: string) => [at ? t("team.used", { ago: agoText(at) }) : t("team.unused"), address].filter(Boolean).join(" · ")
   const a = query.data
@@ -57,6 +68,12 @@ export function Access({ m }: { m: Member }) {
               <span className="way">{a.two_factor ? <ShieldCheck aria-hidden /> : <ShieldOff aria-hidden />}<span className="cell-main"><b>{t("team.factor")}</b><small>{t(a.two_factor ? "team.factor_on" : "team.factor_off")}</small></span></span>
               {a.two_factor && <Button small onClick={async () => (await confirm({ title: t("team.factor_title", { name: m.name }), text: t("team.factor_text"), action: t("team.factor_reset"), bad: true })) && void reset()}>{t("team.factor_reset")}</Button>}
             </li>
+            {m.signs_in_by.includes("organization") && (
+              <li className="rows-row">
+                <span className="way"><Building2 aria-hidden /><span className="cell-main"><b>{t("team.organization")}</b><small>{t("team.signs_in.organization")}</small></span></span>
+                <Button small onClick={async () => (await confirm({ title: t("team.unlink_title", { name: m.name }), text: t("team.unlink_text"), action: t("team.unlink"), bad: true })) && void unlink()}>{t("team.unlink")}</Button>
+              </li>
+            )}
             {ways.map((w) => (
               <li key={w.id} className="rows-row">
                 <span className="way"><w.icon aria-hidden /><span className="cell-main"><b className="cell-text">{w.name}</b><small>{w.detail}</small></span></span>
@@ -67,7 +84,7 @@ export function Access({ m }: { m: Member }) {
           {ways.length === 0 && <p className="panel-body soft">{t("team.no_access")}</p>}
         </>
       )}
-      {asking && <PasswordDialog onClose={() => setAsking(false)} onDone={() => void reset()} />}
+      {asking && <PasswordDialog onClose={() => setAsking(undefined)} onDone={() => void asking()} />}
     </Panel>
   )
 }

@@ -1,6 +1,6 @@
 import { api, take } from "@/api/client"
 import { asFault } from "@/api/fault"
-import { Button } from "@/kit/button"
+import { Button, ButtonAnchor } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, TextField, useForm } from "@/kit/form"
 import { me } from "@/kit/start"
@@ -11,6 +11,20 @@ export const needsPassword = (e: unknown) => asFault(e).code === "svc_password_r
 
 /** Asks the person for the password of their own account; onDone may try again what was refused. */
 export function PasswordDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  // Who has no password signs in once more where they do, in another tab, and comes back.
+  if (!me.signs_in_by.includes("password")) return (
+    <Dialog title={t("team.password_title")} onClose={onClose} size="s">
+      <div className="dialog-body"><p className="soft">{t("team.organization_text")}</p></div>
+      <footer className="dialog-foot">
+        <ButtonAnchor href="/account/organization?again=1&next=/account" target="_blank" rel="noopener">{t("team.organization_do")}</ButtonAnchor>
+        <Button kind="main" onClick={() => (onClose(), onDone())}>{t("team.organization_done")}</Button>
+      </footer>
+    </Dialog>
+  )
+  return <Typed onClose={onClose} onDone={onDone} />
+}
+
+function Typed({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const form = useForm(async (values) => {
     await take(api.POST("/auth/confirm", { body: { password: String(values.get("password")) } }))
     onClose()

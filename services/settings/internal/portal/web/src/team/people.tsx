@@ -47,7 +47,7 @@ function Row({ m }: { m: Member }) {
       <span className="avatar member-face" aria-hidden>{initials(m.name)}</span>
       <span className="member-main">
         <span className="member-name"><Link to="/people/$id" params={{ id: String(m.user_id) }} className="row-link">{m.name}</Link>{m.user_id === me.user_id && <span className="tag">{t("team.you")}</span>}{m.invited && <span className="mark mark--warn">{t("team.invited")}</span>}</span>
-        <span className="soft small">{tOr("role." + m.role, m.role)} · {t(`team.visibility.${m.sees}`)}</span>
+        <span className="soft small">{tOr("role." + m.role, m.role)} · {t(`team.visibility.${m.sees}`)}{m.signs_in_by.includes("organization") && <> · {t("team.signs_in.by_organization")}</>}</span>
       </span>
       {on("booking") && m.hours && <span className="member-work soft small"><span>{weekText(m.hours)}</span><span>{t("team.services", { n: m.services?.length ?? 0 })}</span></span>}
     </li>

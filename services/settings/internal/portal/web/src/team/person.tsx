@@ -34,6 +34,8 @@ function Screen({ m }: { m: Member }) {
   const queries = useQueryClient()
   const [removing, setRemoving] = useState(false)
   const self = m.user_id === me.user_id
+  // The next sign-in would undo what is chosen here.
+  const ofClaim = me.roles_of_claim && m.signs_in_by.includes("organization")
   const draft = useMemberDraft(m, async (sending) => {
     const { name, role } = sending.change
     if (role === undefined) {
@@ -56,7 +58,9 @@ function Screen({ m }: { m: Member }) {
           <Panel title={t("team.about")}>
             <dl className="facts panel-body">
               <Inline label={t("team.name")} name="name" draft={draft} limits={updateStaff} readOnly={!m.can_rename} />
-              <Inline label={t("team.role")} name="role" draft={draft} show={(v) => tOr("role." + v, v)} readOnly={m.roles_you_can_give.length === 0} options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} />
+              <Inline label={t("team.role")} name="role" draft={draft} show={(v) => tOr("role." + v, v)} readOnly={m.roles_you_can_give.length === 0 || ofClaim} options={m.roles_you_can_give.map((value) => ({ value, label: tOr("role." + value, value) }))} />
+              {ofClaim && <div className="fact"><dt /><dd className="soft small">{t("team.role_of_claim")}</dd></div>}
+              {m.signs_in_by.length > 0 && <div className="fact"><dt>{t("team.signs_in")}</dt><dd>{m.signs_in_by.map((way) => t(`team.signs_in.${way}`)).join(", ")}</dd></div>}
               <div className="fact"><dt>{t("team.visibility")}</dt><dd>{t(`team.visibility.${m.sees}`)}</dd></div>
             </dl>
           </Panel>
