@@ -1,6 +1,6 @@
 // Runs every *.test.mjs beside this file, or those whose names begin with an argument. Two systems at once take one file after the
 // other, the longest first: most of the time a test waits for its page. A system runs one file at a time, so a file may switch apps off.
-// A third system is there for the page for operators.
+// A third system is there for the page for operators, and for signing in at a provider.
 //
 // It ends with a line of seconds per file, the five slowest tests, and a line "FAILED file: test" per test that failed. The status is 0
 // if every test passed. --keep-seconds writes what was measured to seconds.json, which orders the files.
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { client, startProvider } from "./provider.mjs"
 import { start } from "./system.mjs"
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -26,10 +27,13 @@ if (files.length === 0) {
 }
 // What a system does while nobody asks it for anything takes a tenth of a processor with four partitions of a topic, and with the two that
 // one machine has by itself half of that. The page for operators waits for what the controller measures, which takes a twentieth each second.
-const forOperators = (file) => file === "operators.test.mjs"
-const others = files.filter((f) => !forOperators(f))
+// That system is also the one whose team signs in at a provider.
+const apart = (file) => ["operators.test.mjs", "organization.test.mjs"].includes(file)
+const others = files.filter((f) => !apart(f))
+const provider = files.some(apart) && !process.env.E2E_DATA_DIR && (await startProvider())
 const lanes = process.env.E2E_DATA_DIR ? [{ files }]
-  : [{ files: others }, { files: files.filter(forOperators), variables: { SVC_MEASURE_EVERY: "1s" } }, { files: others }]
+  : [{ files: others }, { files: files.filter(apart), variables: { SVC_MEASURE_EVERY: "1s",
+    ...(provider && { SVC_OIDC_ISSUER: provider.issuer, SVC_OIDC_CLIENT_ID: client.id, SVC_OIDC_CLIENT_SECRET: client.secret, SVC_OIDC_NAME: "Contoso", SVC_OIDC_ROLES: "desk=staff" }) } }, { files: others }]
 const reports = mkdtempSync(join(tmpdir(), "frontdesk-browser-reports-"))
 
 const running = new Set()

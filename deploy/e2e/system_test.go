@@ -12,11 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/oidctest"
 )
 
 var (
 	sys     *system.System
 	visitor system.Client
+	// provider is where the team signs in as well.
+	provider *oidctest.Provider
 )
 
 var alone = flag.Bool("alone", false, "nothing else runs on this machine: what the product promises within two seconds has to take less")
@@ -36,9 +39,12 @@ func TestMain(m *testing.M) { os.Exit(withSystem(m)) }
 
 func withSystem(m *testing.M) int {
 	flag.Parse()
+	provider = oidctest.New(time.Now)
+	defer provider.Close()
 	var err error
 	if sys, err = system.Start(context.Background(), system.Options{Data: os.Getenv("E2E_DATA_DIR"), Progress: os.Stderr,
-		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8", "SVC_FETCH_ALLOW=127.0.0.1"}}); err != nil {
+		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8", "SVC_FETCH_ALLOW=127.0.0.1",
+			"SVC_OIDC_ISSUER=" + provider.URL, "SVC_OIDC_CLIENT_ID=" + oidctest.ClientID, "SVC_OIDC_CLIENT_SECRET=" + oidctest.Secret, "SVC_OIDC_NAME=Contoso", "SVC_OIDC_ROLES=desk=staff"}}); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}

@@ -17,11 +17,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/stretchr/testify/require"
 )
 
 // ClientID and Secret are ours at every Provider.
@@ -46,8 +44,8 @@ type Provider struct {
 	// URL is the issuer.
 	URL string
 
-	t   testing.TB
-	now func() time.Time
+	now    func() time.Time
+	server *httptest.Server
 
 	mu     sync.Mutex
 	keys   []jose.JSONWebKey
@@ -73,9 +71,9 @@ type Wrong struct {
 
 type code struct{ challenge, nonce, redirect string }
 
-// New starts a provider, whose clock is now.
-func New(t testing.TB, now func() time.Time) *Provider {
-	p := &Provider{t: t, now: now, codes: map[string]code{}, calls: map[string]int{}}
+// New starts a provider, whose clock is now. Close stops it.
+func New(now func() time.Time) *Provider {
+	p := &Provider{now: now, codes: map[string]code{}, calls: map[string]int{}}
 	p.Rotate()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Discovery, func(w http.ResponseWriter, _ *http.Request) { p.answer(w, p.document()) })
@@ -95,7 +93,7 @@ func New(t testing.TB, now func() time.Time) *Provider {
 		}
 		p.answer(w, claims)
 	})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.calls[r.URL.Path]++
@@ -105,10 +103,12 @@ func New(t testing.TB, now func() time.Time) *Provider {
 		}
 		mux.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
-	p.URL = s.URL
+	p.URL = p.server.URL
 	return p
 }
+
+// Close stops the provider.
+func (p *Provider) Close() { p.server.Close() }
 
 // Person is whom the provider signs in from now on.
 func (p *Provider) Person(claims Claims) {
@@ -135,7 +135,7 @@ func (p *Provider) Calls(step string) int {
 func (p *Provider) Rotate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keys = []jose.JSONWebKey{*NewKey(p.t, fmt.Sprintf("key %d", len(p.keys)+int(p.now().UnixNano())))}
+	p.keys = []jose.JSONWebKey{*NewKey(fmt.Sprintf("key %d", len(p.keys)+int(p.now().UnixNano())))}
 }
 
 // KeyID is the id of the key in use.
@@ -146,10 +146,17 @@ func (p *Provider) KeyID() string {
 }
 
 // NewKey makes a key that is no provider's.
-func NewKey(t testing.TB, id string) *jose.JSONWebKey {
+func NewKey(id string) *jose.JSONWebKey {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
+	must(err)
 	return &jose.JSONWebKey{Key: key, KeyID: id, Algorithm: string(jose.ES256), Use: "sig"}
+}
+
+// must ends the test: nothing that can fail is asked of the libraries.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 func (p *Provider) document() Claims {
@@ -231,12 +238,12 @@ func (p *Provider) signed(claims Claims) string {
 		key = p.wrong.Key
 	}
 	raw, err := json.Marshal(claims)
-	require.NoError(p.t, err)
+	must(err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
-	require.NoError(p.t, err)
+	must(err)
 	signed, err := signer.Sign(raw)
-	require.NoError(p.t, err)
+	must(err)
 	compact, err := signed.CompactSerialize()
-	require.NoError(p.t, err)
+	must(err)
 	return compact
 }

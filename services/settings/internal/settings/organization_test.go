@@ -29,7 +29,8 @@ func startOrganization(t *testing.T, roles string, configure ...func(*app.Config
 	t.Helper()
 	var s *apptest.Service
 	now := time.Now
-	p := oidctest.New(t, func() time.Time { return now() })
+	p := oidctest.New(func() time.Time { return now() })
+	t.Cleanup(p.Close)
 	s = start(t, append([]func(*app.Config){func(c *app.Config) {
 		c.OIDCIssuer, c.OIDCClient, c.OIDCSecret, c.OIDCName, c.OIDCClaim, c.OIDCMFA = p.URL, oidctest.ClientID, oidctest.Secret, "Contoso", "groups", []string{"mfa"}
 		c.ClaimRoles, _ = auth.ParseClaimRoles(roles)
@@ -256,8 +257,8 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 		"a token of in two minutes":                  {claim("iat", now.Add(2*time.Minute).Unix()), 401},
 		"a token without a subject":                  {claim("sub", ""), 401},
 		"a token beside another access token":        {claim("at_hash", "another"), 401},
-		"a token signed by a key of somebody else":   {oidctest.Wrong{Key: oidctest.NewKey(t, "foreign")}, 401},
-		"a key of somebody else under the same name": {oidctest.Wrong{Key: oidctest.NewKey(t, s.provider.KeyID())}, 401},
+		"a token signed by a key of somebody else":   {oidctest.Wrong{Key: oidctest.NewKey("foreign")}, 401},
+		"a key of somebody else under the same name": {oidctest.Wrong{Key: oidctest.NewKey(s.provider.KeyID())}, 401},
 		"an answer of another provider":              {back("iss", "https://other.example"), 401},
 		"an answer without its issuer":               {back("iss", ""), 401},
 		"an answer with an error":                    {oidctest.Wrong{Answer: func(v url.Values) { v.Set("error", "access_denied"); v.Del("code") }}, 401},

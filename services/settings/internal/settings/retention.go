@@ -11,6 +11,7 @@ import (
 	"frontdesk/services/settings/internal/mailer"
 	"frontdesk/services/settings/internal/passkeys"
 	"frontdesk/services/settings/internal/signin"
+	"frontdesk/services/settings/internal/sso"
 )
 
 // outdatedSlice is how many rows a transaction deletes, so that none is long.

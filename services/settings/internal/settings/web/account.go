@@ -107,7 +107,7 @@ func (p *pages) signInFor(r *http.Request, next string) string {
 	return "/account/sign-in?" + q.Encode()
 }
 
-// leadOn redirects to an address of this site. The answer depends on who asks, so no cache may keep it.
+// leadOn redirects to an address of this site, or of the organization's provider. The answer depends on who asks, so no cache may keep it.
 func (p *pages) leadOn(w http.ResponseWriter, r *http.Request, address string) {
 	w.Header().Set("Cache-Control", "no-store")
 	//nolint:gosec // next has let no other host through

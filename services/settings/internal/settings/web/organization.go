@@ -27,6 +27,11 @@ type Organization struct {
 // toOrganization sends the browser to the provider: to sign in, or again=1 to show that the person at the session is still the same.
 func (p *pages) toOrganization(w http.ResponseWriter, r *http.Request) {
 	next := p.next(r)
+	// The provider leads back to an address that it knows, where the cookie of this one would be missing.
+	if home, err := url.Parse(p.options.PublicURL); err == nil && r.Host != home.Host && !portal.OnHost(p.Site, r) {
+		p.leadOn(w, r, p.options.PublicURL+r.URL.RequestURI())
+		return
+	}
 	var to struct{ URL string }
 	var err error
 	if call := map[string]any{"next": next, "portal_host": portal.OnHost(p.Site, r)}; r.FormValue("again") != "" {
@@ -39,8 +44,7 @@ func (p *pages) toOrganization(w http.ResponseWriter, r *http.Request) {
 		p.notByOrganization(w, r, err)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, to.URL, http.StatusSeeOther)
+	p.leadOn(w, r, to.URL)
 }
 
 // fromOrganization takes the browser back from the provider.
@@ -136,8 +140,7 @@ func (p *pages) leaveOrganization(w http.ResponseWriter, r *http.Request, messag
 		return false
 	}
 	if !message {
-		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, to, http.StatusSeeOther)
+		p.leadOn(w, r, to)
 		return true
 	}
 	t, name := p.Reader(r), p.options.Organization.Name

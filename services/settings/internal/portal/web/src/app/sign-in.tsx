@@ -10,6 +10,8 @@ import { t } from "@/kit/text"
 
 export default function SignIn({ onEnd }: { onEnd: (ok: boolean) => void }) {
   const [second, setSecond] = useState(false)
+  // Who has no password signs in elsewhere, and comes back.
+  const typed = me.signs_in_by.includes("password")
   const queries = useQueryClient()
   const done = (user: number) => {
     // Somebody else has other rights: the portal starts anew.
@@ -42,11 +44,11 @@ export default function SignIn({ onEnd }: { onEnd: (ok: boolean) => void }) {
         <div className="dialog-body">
           <p className="soft">{t("ended.text", { name: me.name })}</p>
           <input type="hidden" name="username" autoComplete="username" value={me.login} readOnly />
-          <TextField name="password" label={t("ended.password")} type="password" autoComplete="current-password" autoFocus />
+          {typed && <TextField name="password" label={t("ended.password")} type="password" autoComplete="current-password" autoFocus />}
           {second && <TextField name="code" label={t("ended.code")} inputMode="numeric" autoComplete="one-time-code" autoFocus />}
           <p className="small"><ButtonAnchor kind="quiet" small href="/account/sign-in?next=/account" target="_blank" rel="noopener">{t("ended.elsewhere")}</ButtonAnchor> <Button kind="quiet" small onClick={() => void already()}>{t("ended.already")}</Button></p>
         </div>
-        <footer className="dialog-foot"><Button kind="main" type="submit" busy={form.busy}>{t("ended.sign_in")}</Button></footer>
+        <footer className="dialog-foot">{typed && <Button kind="main" type="submit" busy={form.busy}>{t("ended.sign_in")}</Button>}</footer>
       </Form>
     </Dialog>
   )
