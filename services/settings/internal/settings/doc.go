@@ -43,6 +43,8 @@
 //   - live: the stream of changes
 //   - portal: the team's screens
 //   - docs: guides and the reference for integrators
+//   - organization: the pages around a sign-in at the organization's provider
+//   - publicpages: the site's own pages, and what programs are told of the site
 //   - settings/web: the other pages for people in a browser
 //
 // # Across rooms

@@ -19,13 +19,13 @@ import (
 	"frontdesk/libs/oidctest"
 )
 
-// organization is a site whose team signs in at a provider.
-type organization struct {
+// contoso is a site whose team signs in at a provider.
+type contoso struct {
 	*apptest.Service
 	provider *oidctest.Provider
 }
 
-func startOrganization(t *testing.T, roles string, configure ...func(*app.Config)) organization {
+func startOrganization(t *testing.T, roles string, configure ...func(*app.Config)) contoso {
 	t.Helper()
 	var s *apptest.Service
 	now := time.Now
@@ -38,17 +38,17 @@ func startOrganization(t *testing.T, roles string, configure ...func(*app.Config
 		c.RateFactor = 0
 	}}, configure...)...)
 	now = s.Now
-	return organization{s, p}
+	return contoso{s, p}
 }
 
 // browser signs in at the provider as people do, by its cookies.
 type browser struct {
-	organization
+	contoso
 	t       *testing.T
 	cookies map[string]string
 }
 
-func (o organization) browser(t *testing.T) *browser { return &browser{o, t, map[string]string{}} }
+func (o contoso) browser(t *testing.T) *browser { return &browser{o, t, map[string]string{}} }
 
 // client is the API with the browser's cookies.
 func (b *browser) client() *apptest.Client {
@@ -301,7 +301,7 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 	})
 	t.Run("keys that cannot be read are an outage", func(t *testing.T) {
 		s.provider.Rotate()
-		s.provider.Does(step(oidctest.Keys, endless))
+		s.provider.Does(step(oidctest.Keys, down))
 		s.browser(t).signIn(anna(nil)).Fails(503, "svc_unavailable")
 		s.provider.Does(oidctest.Wrong{})
 		s.browser(t).signIn(anna(nil)).Is(200)

@@ -294,10 +294,35 @@ CREATE TABLE person (
 	updated_at timestamp with time zone NOT NULL,
 	code_failures integer DEFAULT 0 NOT NULL,
 	code_after timestamp with time zone,
-	CONSTRAINT person_pkey PRIMARY KEY (id)
+	issuer text,
+	subject text,
+	CONSTRAINT person_pkey PRIMARY KEY (id),
+	CONSTRAINT person_account CHECK (((issuer IS NULL) = (subject IS NULL)))
 );
 CREATE UNIQUE INDEX person_email ON person (lower(email));
 CREATE UNIQUE INDEX person_login ON person (lower(login));
+CREATE UNIQUE INDEX person_subject ON person (issuer, subject);
+
+CREATE TABLE provider_logout (
+	hash bytea NOT NULL,
+	expires_at timestamp with time zone NOT NULL,
+	CONSTRAINT provider_logout_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX provider_logout_age ON provider_logout (expires_at);
+
+CREATE TABLE provider_request (
+	state_hash bytea NOT NULL,
+	browser_hash bytea NOT NULL,
+	nonce text NOT NULL,
+	verifier text NOT NULL,
+	next text NOT NULL,
+	home text NOT NULL,
+	channel text NOT NULL,
+	confirms bytea,
+	created_at timestamp with time zone NOT NULL,
+	CONSTRAINT provider_request_pkey PRIMARY KEY (state_hash)
+);
+CREATE INDEX provider_request_age ON provider_request (created_at);
 
 CREATE TABLE recovery_code (
 	person_id bigint NOT NULL,
@@ -359,12 +384,15 @@ CREATE TABLE session (
 	password_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
 	browser text DEFAULT '' NOT NULL,
 	address text DEFAULT '' NOT NULL,
+	issuer text,
+	sid text,
 	CONSTRAINT session_pkey PRIMARY KEY (hash),
 	CONSTRAINT session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX session_id ON session (id);
 CREATE INDEX session_person ON session (person_id);
 CREATE INDEX session_seen ON session (seen_at);
+CREATE INDEX session_sid ON session (issuer, sid) WHERE (issuer IS NOT NULL);
 
 CREATE SEQUENCE mail_turn;
 

@@ -12,7 +12,9 @@ import (
 	"frontdesk/services/settings/internal/assistants"
 	"frontdesk/services/settings/internal/mcp"
 	"frontdesk/services/settings/internal/media"
+	"frontdesk/services/settings/internal/organization"
 	"frontdesk/services/settings/internal/portal"
+	"frontdesk/services/settings/internal/publicpages"
 	pages "frontdesk/services/settings/internal/settings/web"
 )
 
@@ -29,22 +31,24 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 	mux.Handle(mcp.Path, r.assistants.Adapter())
 	mux.HandleFunc("GET "+media.Path, r.media.Show)
 	r.assistants.OAuth(mux)
-	organization := ""
+	provider := ""
 	if k.Config.OIDCIssuer != "" {
-		organization = k.Config.OIDCName
+		provider = k.Config.OIDCName
 	}
 	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
 	mux.Handle("/", portal.Handler(site, k.Identity, pages.Pages(pages.Options{
-		Site: site,
-		Now:  k.DB.Now,
-		Page: func(ctx context.Context, slug string) (p pages.SitePage, err error) {
-			p.Title, p.Blocks, err = r.pages.Published(ctx, slug)
-			return p, err
+		Site:     site,
+		Now:      k.DB.Now,
+		Document: func() ([]byte, error) { return r.apps.Description() },
+		Public: publicpages.Options{
+			Page: func(ctx context.Context, slug string) (p publicpages.SitePage, err error) {
+				p.Title, p.Blocks, err = r.pages.Published(ctx, slug)
+				return p, err
+			},
+			Slugs:           r.pages.Slugs,
+			SecurityContact: k.Config.SecurityContact, Robots: k.Config.Robots,
 		},
-		Slugs:           r.pages.Slugs,
-		Document:        func() ([]byte, error) { return r.apps.Description() },
-		SecurityContact: k.Config.SecurityContact, Robots: k.Config.Robots,
-		Organization: pages.Organization{Name: organization, Only: k.Config.OIDCOnly, Room: r.sso},
+		Organization: organization.Options{Name: provider, Only: k.Config.OIDCOnly, Room: r.sso},
 		Seal:         func(secret []byte) []byte { return k.Keys.Seal(signingIn, secret) },
 		Open:         func(sealed []byte) ([]byte, error) { return k.Keys.Open(signingIn, sealed) },
 	})))

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// AccountCookie has the ID token with which a browser signed in, sealed. Only the pages of accounts get it, to end the session at the provider too.
-	AccountCookie = "svc_account"
-	accountPath   = "/account"
+	// accountCookieName names the cookie that has the ID token with which a browser signed in, sealed. Only the pages of accounts get it, to end the session at the provider too.
+	accountCookieName = "svc_account"
+	accountPath       = "/account"
 	// accountKept is as long as a session lasts at most.
 	accountKept = 7 * 24 * time.Hour
 	// longestCookie is what browsers keep of one.
@@ -31,19 +31,19 @@ func (r *Room) accountCookie(token string) *http.Cookie {
 	if len(value) > longestCookie {
 		value = r.seal(ticket{Issuer: r.provider.issuer})
 	}
-	c := r.sessions.Cookie(AccountCookie, value, accountKept)
+	c := r.sessions.Cookie(accountCookieName, value, accountKept)
 	c.Path = accountPath
 	return c
 }
 
-// Leave is where a browser that has signed out here signs out at the provider, by its AccountCookie, and the cookie that takes that one away; "" where
+// Leave is where a browser that has signed out here signs out at the provider, by its accountCookieName, and the cookie that takes that one away; "" where
 // there is nothing to end.
 func (r *Room) Leave(ctx context.Context, req *http.Request) (url string, gone *http.Cookie) {
-	c, err := req.Cookie(AccountCookie)
+	c, err := req.Cookie(accountCookieName)
 	if err != nil {
 		return "", nil
 	}
-	gone = r.sessions.Cookie(AccountCookie, "", -time.Second)
+	gone = r.sessions.Cookie(accountCookieName, "", -time.Second)
 	gone.Path = accountPath
 	t, ok := r.unseal(c.Value)
 	if !ok || r.on() != nil || t.Issuer != r.provider.issuer {

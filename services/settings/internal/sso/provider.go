@@ -70,6 +70,29 @@ type described struct {
 	EndSession string   `json:"end_session_endpoint"`
 	SaysIssuer bool     `json:"authorization_response_iss_parameter_supported"`
 	Methods    []string `json:"token_endpoint_auth_methods_supported"`
+	Algorithms []string `json:"id_token_signing_alg_values_supported"`
+	KeysAt     string   `json:"jwks_uri"`
+	keys       *oidc.RemoteKeySet
+}
+
+// keySet checks one signature by the provider's keys, and keeps why it could not. The library makes a text of the error.
+type keySet struct {
+	*oidc.RemoteKeySet
+	failed error
+}
+
+func (k *keySet) VerifySignature(ctx context.Context, token string) (payload []byte, err error) {
+	payload, err = k.RemoteKeySet.VerifySignature(ctx, token)
+	k.failed = err
+	return payload, err
+}
+
+// verifier checks tokens of the provider for us, at a time. The keys are those that it has just used.
+func (p *provider) verifier(d *described, now time.Time) (*oidc.IDTokenVerifier, *keySet) {
+	// Only signatures that nobody but the provider can make; the library takes RS256 where nothing is said.
+	signatures := slices.DeleteFunc(slices.Clone(d.Algorithms), func(name string) bool { return name == "none" || strings.HasPrefix(name, "HS") })
+	keys := &keySet{RemoteKeySet: d.keys}
+	return oidc.NewVerifier(p.issuer, keys, &oidc.Config{ClientID: p.clientID, SupportedSigningAlgs: signatures, Now: func() time.Time { return now.Add(-skew) }}), keys
 }
 
 func newProvider(k *app.Kit) *provider {
@@ -134,6 +157,7 @@ func (p *provider) discover(ctx context.Context) (*described, error) {
 			return nil, fmt.Errorf("its %s is not an address to use", name)
 		}
 	}
+	d.keys = oidc.NewRemoteKeySet(oidc.ClientContext(ctx, p.client), d.KeysAt)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.found, p.until = d, p.now().Add(discoveredFor)
@@ -213,9 +237,10 @@ func (p *provider) redeem(ctx context.Context, in answer, sent request) (who ide
 	}
 	raw, _ := token.Extra("id_token").(string)
 	now := p.now()
-	t, err := d.Verifier(&oidc.Config{ClientID: p.clientID, Now: func() time.Time { return now.Add(-skew) }}).Verify(ctx, raw)
+	verifier, keys := p.verifier(d, now)
+	t, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return who, notVerified(err)
+		return who, notVerified(err, keys)
 	}
 	claims := map[string]any{}
 	if err := t.Claims(&claims); err != nil {
@@ -257,9 +282,9 @@ func notExchanged(err error) error {
 	return fmt.Errorf("%w: the token endpoint answered %d %q", errUnreachable, refused.Response.StatusCode, refused.ErrorCode)
 }
 
-// notVerified says why a token is not good: its keys could not be read, of which the library makes a text, or it is wrong.
-func notVerified(err error) error {
-	if strings.Contains(err.Error(), "fetching keys") {
+// notVerified says why a token is not good: its keys do not answer, or it is wrong.
+func notVerified(err error, keys *keySet) error {
+	if _, ok := errors.AsType[*url.Error](keys.failed); ok {
 		return fmt.Errorf("%w: its keys do not answer", errUnreachable)
 	}
 	return fmt.Errorf("%w: %w", errRejected, err)
@@ -356,9 +381,10 @@ func (p *provider) logoutToken(ctx context.Context, raw string) (*oidc.LogoutTok
 		return nil, err
 	}
 	now := p.now()
-	t, err := d.Verifier(&oidc.Config{ClientID: p.clientID, Now: func() time.Time { return now.Add(-skew) }}).VerifyLogout(ctx, raw)
+	verifier, keys := p.verifier(d, now)
+	t, err := verifier.VerifyLogout(ctx, raw)
 	if err != nil {
-		return nil, notVerified(err)
+		return nil, notVerified(err, keys)
 	}
 	if t.IssuedAt.After(now.Add(skew)) {
 		return nil, fmt.Errorf("%w: the token was made in the future", errRejected)

@@ -91,7 +91,7 @@ func (r *Room) send(ctx context.Context, d *db.DB, in begin, channel string, con
 	}
 	at, err := r.provider.describe(ctx)
 	if err != nil {
-		r.count(ctx, unreachable)
+		signIns.Add(ctx, unreachable, 1)
 		return out, r.faultOf(err)
 	}
 	state, hash := secrets.New()

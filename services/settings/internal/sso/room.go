@@ -5,10 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -33,17 +29,13 @@ type Room struct {
 	signin   *signin.Room
 	team     *team.Room
 	provider *provider
-	// signIns counts those that came back, by outcome.
-	signIns metric.Int64Counter
 }
 
 func New(k *app.Kit, at *site.Room, p *people.Room, s *sessions.Room, in *signin.Room, t *team.Room) *Room {
-	signIns, _ := otel.Meter("frontdesk").Int64Counter("frontdesk.organization.sign_ins", metric.WithUnit("{sign-in}"),
-		metric.WithDescription("sign-ins by the organization's provider, by outcome"))
-	for _, outcome := range []string{admitted, refused, rejected, unreachable} { // so that an alert sees the first of each
-		signIns.Add(context.Background(), 0, metric.WithAttributes(attribute.String("outcome", outcome)))
+	for _, outcome := range []string{admitted, refused, rejected, unreachable} {
+		signIns.Add(context.Background(), outcome, 0) // a count that begins with its first sign-in has no increase
 	}
-	return &Room{k, at, p, s, in, t, newProvider(k), signIns}
+	return &Room{k, at, p, s, in, t, newProvider(k)}
 }
 
 // Outcomes of sign-ins.
@@ -54,9 +46,8 @@ const (
 	unreachable = "unreachable" // the provider did not answer, or said that we ask wrongly
 )
 
-func (r *Room) count(ctx context.Context, outcome string) {
-	r.signIns.Add(ctx, 1, metric.WithAttributes(attribute.String("outcome", outcome)))
-}
+// signIns counts those who came back, by what became of it.
+var signIns = app.NewOutcomes("organization.sign_ins", "{sign-in}", "sign-ins by the organization's provider: admitted, refused, rejected or unreachable")
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
@@ -76,9 +67,9 @@ var logouts = []db.Limit{{N: 600, Per: time.Minute}}
 // Operations declares the operations by which people sign in with the organization's account.
 func (r *Room) Operations(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "start-organization-sign-in", Route: "POST /auth/login/organization", Perm: op.Public, Ability: "-", Unaudited: true, Channel: db.ChannelApp,
-		Limits: []db.Limit{passwords.Attempts}, Doc: "Begin to sign in with the organization's account. The answer sets a cookie that the browser has to bring back.",
+		Limits: []db.Limit{passwords.Attempts}, Doc: "Start to sign in with the organization's account. The answer sets a cookie that the browser has to bring back.",
 		Fails: op.Fails{"svc_not_found": failNone, "svc_unavailable": failProvider}}, r.start)
-	op.AddOutside(set, op.Op{ID: "organization-sign-in", Route: "POST /auth/login/organization/answer", Perm: op.Public, Ability: "-", Record: "user", Action: signin.Action, Channel: db.ChannelApp,
+	op.AddOutside(set, op.Op{ID: "organization-sign-in", Route: "POST /auth/login/organization/answer", Perm: op.Public, Ability: "-", Record: "user", Action: "sign-in", Channel: db.ChannelApp,
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Sign in with what the provider has added to the address that it led the browser back to. The answer sets the session cookie.",
 		Fails: op.Fails{
 			"svc_not_found":               failNone,
@@ -89,14 +80,14 @@ func (r *Room) Operations(set *op.Set) {
 			"svc_forbidden account_taken": failTaken,
 			"svc_forbidden other_account": "The account is not that of the person who confirms.",
 			"svc_forbidden not_fresh":     "The provider does not say that the person has just signed in there."}}, r.finish)
-	op.AddOutside(set, op.Op{ID: "organization-second-factor", Route: "POST /auth/login/organization/code", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Action: signin.Action, Channel: db.ChannelApp,
+	op.AddOutside(set, op.Op{ID: "organization-second-factor", Route: "POST /auth/login/organization/code", Perm: op.Public, SameOrigin: true, Ability: "-", Record: "user", Action: "sign-in", Channel: db.ChannelApp,
 		Limits: []db.Limit{passwords.Attempts}, Doc: "Give the second factor that signing in with the organization's account asks for. The answer sets the session cookie.",
 		Fails: op.Fails{
 			"svc_not_found":           failNone,
 			"svc_two_factor_required": "The second factor is missing.",
 			"svc_unauthorized":        "The second factor is wrong, or the ticket is older than five minutes or another browser's."}}, r.secondFactor)
 	op.AddOutside(set, op.Op{ID: "confirm-by-organization", Route: "POST /auth/confirm/organization", Perm: op.SignedIn, PersonOnly: true, BeforeTwoFactor: true, Ability: "-", Unaudited: true,
-		Limits: secrets.Attempts, LimitKey: "code", Doc: "Begin to sign in once more with the organization's account, in place of confirm-password.",
+		Limits: secrets.Attempts, LimitKey: "code", Doc: "Start to sign in once more with the organization's account, in place of confirm-password.",
 		Fails: op.Fails{
 			"svc_not_found":                  failNone,
 			"svc_unavailable":                failProvider,
@@ -109,7 +100,7 @@ func (r *Room) Operations(set *op.Set) {
 // Accounts declares what administrators do about the accounts of others.
 func (r *Room) Accounts(set *op.Set) {
 	op.Add(set, op.Op{ID: "unlink-organization-account", Route: "DELETE /staff/{user}/organization-account", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "user",
-		Doc: "Part a member of the team from their account at the organization's provider, and sign them out everywhere. Another account with their verified address can take its place.",
+		Doc: "Unlink a member of the team from their account at the organization's provider, and sign them out everywhere. Another account with their verified address can take its place.",
 		Fails: op.Fails{"svc_password_required": sessions.FailPassword, "svc_forbidden rights": roles.FailRights, "svc_forbidden site_admin": roles.FailAdministrator,
 			"svc_conflict last_administrator": "The person is the last site administrator who can sign in."}}, r.unlink)
 }

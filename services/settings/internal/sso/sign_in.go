@@ -63,11 +63,11 @@ func (r *Room) finish(ctx context.Context, d *db.DB, in answer) (out arrived, er
 	switch {
 	case errors.Is(err, errUnreachable):
 		slog.ErrorContext(ctx, "nobody can sign in by the organization's provider", "issuer", r.provider.issuer, "error", err)
-		r.count(ctx, unreachable)
+		signIns.Add(ctx, unreachable, 1)
 		return out, r.faultOf(err)
 	case errors.Is(err, errRejected):
 		slog.WarnContext(ctx, "an answer of the organization's provider is not accepted", "issuer", r.provider.issuer, "error", err)
-		r.count(ctx, rejected)
+		signIns.Add(ctx, rejected, 1)
 		return out, people.Refusing(ctx, d, func(tx *db.Tx) (refusal, err2 error) {
 			return r.faultOf(err), r.auditRefusal(ctx, tx, 0)
 		})
@@ -94,10 +94,10 @@ func (r *Room) finish(ctx context.Context, d *db.DB, in answer) (out arrived, er
 		return nil, err
 	})
 	if err == nil {
-		r.count(ctx, admitted)
+		signIns.Add(ctx, admitted, 1)
 		r.signin.Hear(ctx, out.SignedIn)
 	} else if fault.From(err).Status == http.StatusForbidden {
-		r.count(ctx, refused)
+		signIns.Add(ctx, refused, 1)
 	}
 	return out, err
 }
@@ -147,7 +147,7 @@ func (r *Room) secondFactor(ctx context.Context, d *db.DB, in struct {
 		return nil, err
 	})
 	if err == nil {
-		r.count(ctx, admitted)
+		signIns.Add(ctx, admitted, 1)
 		r.signin.Hear(ctx, out.SignedIn)
 	}
 	return out, err

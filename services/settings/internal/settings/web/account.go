@@ -21,9 +21,9 @@ type person struct {
 	SignsInBy                []string `json:"signs_in_by"`
 }
 
-// HasPassword reports whether a password lets the person in, ByOrganization whether the provider does.
+// HasPassword reports whether a password lets the person in, byOrganization whether the provider does.
 func (p person) HasPassword() bool    { return slices.Contains(p.SignsInBy, "password") }
-func (p person) ByOrganization() bool { return slices.Contains(p.SignsInBy, "organization") }
+func (p person) byOrganization() bool { return slices.Contains(p.SignsInBy, "organization") }
 
 // account is the data of the page about one's own account.
 type account struct {
@@ -90,7 +90,7 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request) {
 		p.account(w, r, status, problem)
 		return
 	}
-	if p.leaveOrganization(w, r, true) {
+	if p.organization.Leave(w, r, true) {
 		return
 	}
 	t := p.Reader(r)

@@ -52,7 +52,7 @@ func (p *pages) askPassword(w http.ResponseWriter, r *http.Request, status int, 
 		return
 	}
 	c.Login, c.HasPassword = who.Login, who.HasPassword()
-	if who.ByOrganization() {
+	if who.byOrganization() {
 		c.Organization = p.options.Organization.Name
 	}
 	p.Render(w, r, status, "confirm", web.Page{Title: p.Reader(r).T("account_confirm"), Narrow: true, Scripts: []string{"account.js"}, Data: c})

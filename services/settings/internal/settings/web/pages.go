@@ -3,9 +3,9 @@
 package web
 
 import (
-	"context"
 	"embed"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +13,8 @@ import (
 	"frontdesk/libs/web"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/docs"
+	"frontdesk/services/settings/internal/organization"
+	"frontdesk/services/settings/internal/publicpages"
 	"frontdesk/services/settings/internal/sso"
 )
 
@@ -22,25 +24,20 @@ var folder embed.FS
 const maxForm = 64 << 10
 
 // Paths are the paths of Pages, for the gateway.
-var Paths = []*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
-	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: organizationPath}, {Path: sso.CallbackPath}, {Path: sso.LogoutPath}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: "/.well-known/change-password"}, {Path: securityPath}, {Path: "/{slug}"}}
+var Paths = slices.Concat([]*proto.Page{{Path: "/account"}, {Path: "/account/sign-in"}, {Path: "/account/sign-out"}, {Path: "/account/invitation"},
+	{Path: "/account/password"}, {Path: "/account/second-factor"}, {Path: "/account/confirm"}, {Path: "/account/access"}, {Path: "/account/keys"}, {Path: "/account/assistants"}, {Path: "/account/connect"}, {Path: "/account/passkeys"}, {Path: "/account/telemetry"}, {Path: organizationPath}, {Path: sso.CallbackPath}, {Path: sso.LogoutPath}, {Path: docs.Path}, {Path: docs.Path + "/"}, {Path: "/_ui/settings/"}, {Path: "/_ui/w/v1/svc.js"}, {Path: "/.well-known/change-password"}}, publicpages.Paths)
 
 // Options is everything that the pages use of the service.
 type Options struct {
 	web.Site
 	// Now is the service's clock.
 	Now func() time.Time
-	// Page finds a published page of the site; its error is a fault.
-	Page PageSource
-	// Slugs are the addresses of all published pages.
-	Slugs func(ctx context.Context) ([]string, error)
 	// Document is the OpenAPI description of the installation.
 	Document func() ([]byte, error)
-	// SecurityContact is where a weakness is reported, Robots the text of /robots.txt in place of ours.
-	SecurityContact []string
-	Robots          string
+	// Public are the options of the site's own pages, without what all pages share.
+	Public publicpages.Options
 	// Organization is the provider at which people sign in as well.
-	Organization Organization
+	Organization organization.Options
 	// Seal and Open encrypt what a person typed between two steps of signing in.
 	Seal func(secret []byte) []byte
 	Open func(sealed []byte) ([]byte, error)
@@ -48,13 +45,15 @@ type Options struct {
 
 type pages struct {
 	*web.UI
-	options Options
+	options      Options
+	organization organization.Pages
 }
 
 // Pages serves the pages at Paths, and the script that other sites embed. It refuses forms that another site sends, because most
 // pages act for the person who is signed in.
 func Pages(o Options) http.Handler {
-	p := &pages{web.New("settings", o.Site, folder), o}
+	ui := web.New("settings", o.Site, folder)
+	p := &pages{ui, o, organization.Pages{UI: ui, Options: o.Organization}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /account", p.showAccount)
 	mux.HandleFunc("GET /account/sign-in", p.showSignIn)
@@ -63,7 +62,7 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("POST /account/sign-out", p.signOut)
 	mux.HandleFunc("GET "+organizationPath, p.toOrganization)
 	mux.HandleFunc("GET "+sso.CallbackPath, p.fromOrganization)
-	mux.HandleFunc("POST "+sso.LogoutPath, p.endAtOrganization)
+	mux.HandleFunc("POST "+sso.LogoutPath, p.organization.EndSessions)
 	mux.HandleFunc("GET /account/invitation", p.showInvitation)
 	mux.HandleFunc("POST /account/invitation", p.accept)
 	mux.HandleFunc("GET /account/password", p.showPassword)
@@ -94,11 +93,9 @@ func Pages(o Options) http.Handler {
 	mux.Handle("GET "+docs.Path+"/", forIntegrators)
 	mux.Handle("/_ui/settings/", p.Assets())
 	mux.Handle("GET /_ui/w/v1/svc.js", p.Embed())
-	mux.HandleFunc("GET /robots.txt", p.robots)
-	mux.HandleFunc("GET /sitemap.xml", p.sitemap)
-	mux.HandleFunc("GET "+securityPath, p.security)
 	mux.HandleFunc("GET /.well-known/change-password", func(w http.ResponseWriter, r *http.Request) { p.leadOn(w, r, "/account/password") })
-	mux.HandleFunc("GET /{slug}", p.show)
+	o.Public.UI, o.Public.Now, o.Public.Languages = p.UI, o.Now, languages
+	publicpages.Handle(mux, o.Public)
 	mux.HandleFunc("/", p.Elsewhere(mux))
 	foreign := http.NewCrossOriginProtection()
 	foreign.SetDenyHandler(http.HandlerFunc(p.refuseForeign))

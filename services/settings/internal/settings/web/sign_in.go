@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
+	"frontdesk/services/settings/internal/organization"
 	"frontdesk/services/settings/internal/portal"
 	"frontdesk/services/settings/internal/sso"
 )
@@ -23,7 +24,7 @@ type step struct {
 	// Challenge is what a passkey answers; nil for none.
 	Challenge *challenge
 	// Organization is where people sign in besides, and ByPassword whether the page asks for a password too.
-	Organization Organization
+	Organization organization.Options
 	ByPassword   bool
 }
 

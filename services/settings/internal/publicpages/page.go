@@ -1,4 +1,4 @@
-package web
+package publicpages
 
 import (
 	"context"
@@ -6,11 +6,43 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
+	"frontdesk/proto"
 	"frontdesk/services/settings/internal/page"
 )
+
+// Options is everything that the pages use of the service.
+type Options struct {
+	*web.UI
+	// Now is the service's clock.
+	Now func() time.Time
+	// Page finds a published page of the site; its error is a fault.
+	Page Source
+	// Slugs are the addresses of all published pages.
+	Slugs func(ctx context.Context) ([]string, error)
+	// SecurityContact is where a weakness is reported, Robots the text of /robots.txt in place of ours.
+	SecurityContact []string
+	Robots          string
+	// Languages gives the address of a page in each language.
+	Languages func(r *http.Request) func(string) string
+}
+
+type pages struct{ Options }
+
+// Paths are the paths of Handle, for the gateway.
+var Paths = []*proto.Page{{Path: "/robots.txt"}, {Path: "/sitemap.xml"}, {Path: securityPath}, {Path: "/{slug}"}}
+
+// Handle serves the site's pages, and what programs are told about the site.
+func Handle(mux *http.ServeMux, o Options) {
+	p := &pages{o}
+	mux.HandleFunc("GET /robots.txt", p.robots)
+	mux.HandleFunc("GET /sitemap.xml", p.sitemap)
+	mux.HandleFunc("GET "+securityPath, p.security)
+	mux.HandleFunc("GET /{slug}", p.show)
+}
 
 // SitePage is a published page of the site.
 type SitePage struct {
@@ -18,8 +50,8 @@ type SitePage struct {
 	Blocks []page.Block
 }
 
-// PageSource finds the published page at an address; 404 for an address without a published page.
-type PageSource func(ctx context.Context, slug string) (SitePage, error)
+// Source finds the published page at an address; 404 for an address without a published page.
+type Source func(ctx context.Context, slug string) (SitePage, error)
 
 // block is a block of a page as it is shown now.
 type block struct {
@@ -30,7 +62,7 @@ type block struct {
 }
 
 func (p *pages) show(w http.ResponseWriter, r *http.Request) {
-	shown, err := p.options.Page(r.Context(), r.PathValue("slug"))
+	shown, err := p.Page(r.Context(), r.PathValue("slug"))
 	if err != nil {
 		if f := fault.From(err); f.Status != http.StatusNotFound {
 			slog.ErrorContext(r.Context(), "page cannot be shown", "slug", r.PathValue("slug"), "error", err)
@@ -60,7 +92,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request) {
 	business := p.Business()
 	how := strings.Join(filled(business.Phone, business.Email), ", ")
 	p.Render(w, r, http.StatusOK, "site", web.Page{Title: shown.Title, Scripts: []string{"svc.js"}, Canonical: p.PublicURL + r.URL.EscapedPath(),
-		Description: firstText(blocks), About: p.Place(), Framed: true, Alternate: languages(r), Data: map[string]any{"Title": shown.Title, "Blocks": blocks, "How": how}})
+		Description: firstText(blocks), About: p.Place(), Framed: true, Alternate: p.Languages(r), Data: map[string]any{"Title": shown.Title, "Blocks": blocks, "How": how}})
 }
 
 // bookingPage is the address of the stand-alone booking page, "" while it is off.

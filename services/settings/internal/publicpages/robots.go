@@ -1,4 +1,4 @@
-package web
+package publicpages
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ const securityPath = "/.well-known/security.txt"
 func (p *pages) robots(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	text := fmt.Sprintf("User-agent: *\nAllow: %s\nDisallow: /v1/\n\nSitemap: %s/sitemap.xml", docs.Path, p.PublicURL)
-	fmt.Fprintln(w, cmp.Or(p.options.Robots, text))
+	fmt.Fprintln(w, cmp.Or(p.Robots, text))
 }
 
 // validFor is how long a reader may rely on security.txt: less than a year, as RFC 9116 recommends.
@@ -28,21 +28,21 @@ const validFor = 90 * 24 * time.Hour
 
 // security tells where a weakness is reported, if the operator says it (RFC 9116).
 func (p *pages) security(w http.ResponseWriter, r *http.Request) {
-	if len(p.options.SecurityContact) == 0 {
+	if len(p.SecurityContact) == 0 {
 		p.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	for _, contact := range p.options.SecurityContact {
+	for _, contact := range p.SecurityContact {
 		fmt.Fprintf(w, "Contact: %s\n", contact)
 	}
-	fmt.Fprintf(w, "Expires: %s\nPreferred-Languages: %s\nCanonical: %s%s\n", p.options.Now().Add(validFor).UTC().Format(time.RFC3339),
+	fmt.Fprintf(w, "Expires: %s\nPreferred-Languages: %s\nCanonical: %s%s\n", p.Now().Add(validFor).UTC().Format(time.RFC3339),
 		strings.Join(lang.Languages, ", "), p.PublicURL, securityPath)
 }
 
 // sitemap lists the booking page and the site's own pages, as https://www.sitemaps.org asks.
 func (p *pages) sitemap(w http.ResponseWriter, r *http.Request) {
-	slugs, err := p.options.Slugs(r.Context())
+	slugs, err := p.Slugs(r.Context())
 	if err != nil {
 		slog.ErrorContext(r.Context(), "sitemap cannot be made", "error", err)
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
