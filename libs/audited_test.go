@@ -11,8 +11,9 @@ import (
 
 // elsewhere are operations whose entries are written by another operation, or under a name that is chosen while they run.
 var elsewhere = map[string]string{
-	"run-ability-":    "the operation that the ability runs",
-	"passkey-sign-in": "sign-in, as with a password",
+	"run-ability-":         "the operation that the ability runs",
+	"passkey-sign-in":      "sign-in, as with a password",
+	"organization-sign-in": "sign-in, as with a password", "organization-second-factor": "sign-in, as with a password", "organization-logout": "sign-out",
 }
 
 // An operation that makes its own transactions writes its audit entry itself, under its own name.

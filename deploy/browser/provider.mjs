@@ -1,6 +1,6 @@
 // An OpenID Connect provider for the tests, on a port of this machine: it asks for an address, and signs whoever has it in. Its groups are the
 // words of the address before the +: "desk+anna@example.com" is in the group desk.
-import { createHash, createPublicKey, generateKeyPairSync, randomUUID, sign } from "node:crypto"
+import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto"
 import { createServer } from "node:http"
 
 export const client = { id: "frontdesk", secret: "secret of the browser tests" }
@@ -26,7 +26,7 @@ export async function startProvider() {
       case "/.well-known/openid-configuration":
         return json(res, { issuer, authorization_endpoint: issuer + "/authorize", token_endpoint: issuer + "/token", jwks_uri: issuer + "/keys", end_session_endpoint: issuer + "/end", id_token_signing_alg_values_supported: ["RS256"] })
       case "/keys":
-        return json(res, { keys: [{ ...createPublicKey(publicKey).export({ format: "jwk" }), kid: "1", alg: "RS256", use: "sig" }] })
+        return json(res, { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1", alg: "RS256", use: "sig" }] })
       case "/authorize": {
         if (req.method === "GET") return page(res, `<form method="post"><label>Address <input name="email" type="email" required></label> <button>Go on</button> <button name="no" value="1" formnovalidate>Cancel</button></form>`)
         const back = new URL(url.searchParams.get("redirect_uri"))
