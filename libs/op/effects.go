@@ -31,19 +31,19 @@ type Effects struct {
 	Mails    []EffectMail           `json:"mails" doc:"The mails that go out."`
 	Webhooks []EffectWebhook        `json:"webhooks" doc:"The webhooks that get one of the events. Empty for who may not see webhooks."`
 	Commands []EffectCommand        `json:"commands" doc:"What other services are asked to do. What they then do is not among the effects."`
-	Audit    opt.Value[EffectAudit] `json:"audit" doc:"The entry in the audit log; null for what is not recorded there."`
+	Audit    opt.Value[effectAudit] `json:"audit" doc:"The entry in the audit log; null for what is not recorded there."`
 }
 
 // EffectChange is a field that changes.
 type EffectChange struct {
-	Record EffectRecord `json:"record" doc:"The record that it belongs to."`
+	Record effectRecord `json:"record" doc:"The record that it belongs to."`
 	Field  string       `json:"field" doc:"The name of the field; of one inside another both, with a dot between."`
 	Old    any          `json:"old" doc:"The value before."`
 	New    any          `json:"new" doc:"The value afterwards."`
 }
 
-// EffectRecord names a record.
-type EffectRecord struct {
+// effectRecord names a record.
+type effectRecord struct {
 	Type string `json:"type" doc:"What kind of record it is."`
 	ID   string `json:"id" doc:"The id of the record."`
 	Name string `json:"name" doc:"What people call it; empty where the call does not say."`
@@ -76,8 +76,8 @@ type EffectCommand struct {
 	Kind    string `json:"kind" doc:"What for."`
 }
 
-// EffectAudit is an entry in the audit log.
-type EffectAudit struct {
+// effectAudit is an entry in the audit log.
+type effectAudit struct {
 	Action     string   `json:"action" doc:"What is done."`
 	RecordType string   `json:"record_type" doc:"What kind of record it is done to."`
 	RecordID   string   `json:"record_id" doc:"The id of the record; empty for many or none."`
@@ -153,7 +153,7 @@ func (e *Effects) reach(event string, record json.RawMessage, endpoints []webhoo
 // record adds what the audit log will hold. The last entry is that of the call: an operation's own entry comes behind those of its records.
 func (e *Effects) record(entries []*proto.Audit) error {
 	for _, a := range entries {
-		e.Audit = opt.Of(EffectAudit{a.GetAction(), a.GetRecordType(), a.GetRecordId(), append([]string{}, a.GetRecordIds()...)})
+		e.Audit = opt.Of(effectAudit{a.GetAction(), a.GetRecordType(), a.GetRecordId(), append([]string{}, a.GetRecordIds()...)})
 		var changes change.Set
 		if len(a.GetChanges()) > 0 {
 			if err := json.Unmarshal(a.GetChanges(), &changes); err != nil {
@@ -166,7 +166,7 @@ func (e *Effects) record(entries []*proto.Audit) error {
 		}
 		for _, id := range ids {
 			for _, field := range slices.Sorted(maps.Keys(changes)) {
-				e.Changes = append(e.Changes, EffectChange{EffectRecord{a.GetRecordType(), id, e.nameOf(id)}, field, changes[field].Old, changes[field].New})
+				e.Changes = append(e.Changes, EffectChange{effectRecord{a.GetRecordType(), id, e.nameOf(id)}, field, changes[field].Old, changes[field].New})
 			}
 		}
 	}

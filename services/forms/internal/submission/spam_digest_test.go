@@ -69,7 +69,9 @@ func TestTheTeamIsMailedOnceADayWhatWasTakenForSpam(t *testing.T) {
 	// Mails of different people come in any order.
 	second := slices.DeleteFunc(slices.Clone(all), func(m *proto.Mail) bool { return m.GetSubject() != "1 Einsendung wurde als Spam zurückgehalten" })
 	require.Len(t, second, len(sent)-1)
-	require.True(t, slices.ContainsFunc(all, func(m *proto.Mail) bool { return m.GetTo() == dutch.GetEmail() && m.GetSubject() == "1 inzending is als spam tegengehouden" }),
+	require.True(t, slices.ContainsFunc(all, func(m *proto.Mail) bool {
+		return m.GetTo() == dutch.GetEmail() && m.GetSubject() == "1 inzending is als spam tegengehouden"
+	}),
 		"in the language that the member has chosen")
 	d.Travel(24 * time.Hour)
 	run()
