@@ -75,7 +75,7 @@ function Edit({ doc }: { doc: Template }) {
         <div className="style-editor">
           <Panel title={t("settings.template_words")} beside={doc.standard ? <span className="soft">{t("settings.template_standard")}</span> : <Button small icon={<RotateCcw aria-hidden />} busy={busy} onClick={() => void reset(draft)}>{t("settings.template_reset")}</Button>}>
             <div className="panel-body stack">
-              <Fields draft={draft} placeholders={doc.placeholders ?? []} />
+              <Fields draft={draft} placeholders={doc.placeholders} />
             </div>
           </Panel>
           <Look kind={doc.kind} language={doc.language} words={{ subject: draft.mine.subject, body: draft.mine.body }} />
