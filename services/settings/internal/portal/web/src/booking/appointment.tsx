@@ -274,7 +274,7 @@ export function EndDialog({ a, how, onClose }: { a: Pick<Record, "id" | "starts_
         <div className="dialog-body">
           <p>{a.service.name}, {dayLongText(a.starts_at)}, <span className="num nowrap">{timeRange(a.starts_at, a.ends_at)}</span></p>
           <TextArea name="reason" label={t("booking.reason")} help={<Internal />} rows={2} />
-          <Effects of={rehearsal} label={(field) => tOr(`booking.${field}`, field)} />
+          <Effects of={rehearsal} label={(field) => tOr(field === "status" ? "booking.appointment" : `booking.${field}`, field)} value={(field, v) => (field === "status" ? tOr(`booking.status.${String(v)}`, String(v)) : v)} />
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("booking.keep")}</Button><Button kind="bad" type="submit" busy={form.busy}>{t(`booking.${how}_and_mail`)}</Button></footer>
       </Form>

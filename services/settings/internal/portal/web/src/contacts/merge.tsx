@@ -54,7 +54,7 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
         {!other && <Picker name="other" label={t("contacts.merge_other")} source={kind + " merge " + id} find={find} value={chosen} onChange={setChosen} autoFocus />}
         {chosen && (people ? <People id={id} other={chosen.id} /> : <Companies id={id} other={chosen.id} />)}
         {chosen && <p className="soft small">{t("contacts.merge_text", { other: chosen.name })}</p>}
-        {chosen && <Effects of={rehearsal} label={(field) => tOr(`contacts.${field}`, field)} />}
+        {chosen && <Effects of={rehearsal} label={(field) => tOr(`contacts.${field}`, field)} value={said} />}
       </div>
       <footer className="dialog-foot">
         <Button onClick={onClose}>{t("cancel")}</Button>

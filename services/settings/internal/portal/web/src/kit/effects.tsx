@@ -44,17 +44,19 @@ const word = (v: unknown): string => (v === null || v === undefined || v === "" 
 type Named = {
   /** What people call a field. */
   label?: (field: string) => string
+  /** What people read for a value of a field, where it is one of a few. */
+  value?: (field: string, value: unknown) => unknown
 }
 
 /** The effects of a call once they are known. What is refused says so, unless quiet leaves that to the call itself. */
-export function Effects({ of, label, quiet = false }: Named & { of: ReturnType<typeof useEffects>["rehearsal"]; quiet?: boolean }) {
-  if (of.data) return <Shown of={of.data} label={label} />
+export function Effects({ of, label, value, quiet = false }: Named & { of: ReturnType<typeof useEffects>["rehearsal"]; quiet?: boolean }) {
+  if (of.data) return <Shown of={of.data} label={label} value={value} />
   if (of.isError && !quiet) return <p className="notice notice--warn" role="status">{saying(asFault(of.error))}</p>
   return of.isFetching ? <Skeleton lines={3} /> : null
 }
 
 /** The effects of a call as a person reads them. */
-export function Shown({ of, label = (field) => field }: Named & { of: Rehearsal }) {
+export function Shown({ of, label = (field) => field, value = (_, v) => v }: Named & { of: Rehearsal }) {
   const { changes, mails, webhooks, commands, events } = of.effects
   const records = new Set(events.map((e) => e.id)).size
   const services = [...new Set(commands.map((c) => c.service))]
@@ -64,7 +66,7 @@ export function Shown({ of, label = (field) => field }: Named & { of: Rehearsal 
       {changes.length > 0 && (
         <dl className="effects-changes">
           {changes.slice(0, most).map((c, i) => (
-            <div key={i}><dt>{label(c.field)}</dt><dd><del>{word(c.old)}</del> <ArrowRight aria-label={t("problem.effects_becomes")} /> <ins>{word(c.new)}</ins></dd></div>
+            <div key={i}><dt>{label(c.field)}</dt><dd><del>{word(value(c.field, c.old))}</del> <ArrowRight aria-label={t("problem.effects_becomes")} /> <ins>{word(value(c.field, c.new))}</ins></dd></div>
           ))}
         </dl>
       )}
@@ -77,7 +79,7 @@ export function Shown({ of, label = (field) => field }: Named & { of: Rehearsal 
         </details>
       ))}
       {webhooks.length > 0 && <p className="with-icon"><Globe aria-hidden />{t("problem.effects_webhooks", { names: webhooks.map((w) => `${w.name} (${w.host})`).join(", ") })}</p>}
-      {services.length > 0 && <p className="with-icon"><Workflow aria-hidden />{t("problem.effects_commands", { names: services.map((s) => tOr(`nav.${s}`, s)).join(", ") })}</p>}
+      {services.length > 0 && <p className="with-icon"><Workflow aria-hidden />{t("problem.effects_commands", { names: services.map((s) => (s === "booking" ? t("nav.calendar") : tOr(`nav.${s}`, s))).join(", ") })}</p>}
       {changes.length + records + mails.length + services.length === 0 && <p className="soft">{t("problem.effects_none")}</p>}
     </section>
   )
