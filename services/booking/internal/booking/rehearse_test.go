@@ -53,6 +53,8 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	does.Post(confirmed+"/reopen", nil).Is(200)
 	does.Post(confirmed+"/no-show", nil).Is(200)
 
+	does.Post("/closures/holidays", object{"year": o.Now().Year() + 1}).Is(200)
+	does.Put("/services/order", object{"services": []string{service[len("/services/"):], o.service}}).Is(200)
 	day := o.at(20, "12:00").Format(time.DateOnly)
 	off := does.Post("/closures", object{"date_from": day}).Is(201).Field("id")
 	does.Delete(fmt.Sprint("/exceptions/", off), nil).Is(204)
@@ -68,5 +70,5 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	does.Delete(service, nil).Is(200)
 	does.Delete(fmt.Sprintf("%s?successor=%d", staff, admin.UserID), nil).Is(200)
 	require.NotEmpty(t, o.Events(proto.StaffTopic))
-	o.CheckRehearsals()
+	o.CheckRehearsals("POST /appointments/{id}/spam")
 }

@@ -71,6 +71,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 		does.Patch(note, object{"body": "Called back."}).Is(200)
 		does.Delete(note, nil).Is(204)
 	}
+	does.Post(ann+"/mails", object{"subject": "Your question", "body": "Dear Ann"}).Is(201)
 	task := made("/tasks", object{"title": "Call", "contact": idOf(ann), "due_on": "2030-01-02"})
 	does.Patch(task, object{"title": "Call back"}).Is(200)
 	does.Post(task+"/done", nil).Is(200)
