@@ -90,7 +90,7 @@ type auditFilter struct {
 	Channel      string    `json:"channel,omitempty" enum:"app,portal,api,ability,form,booking,import,email,system"`
 	Action       string    `json:"action,omitempty" maxLength:"60" doc:"The ability's name without svc/, or the operation's id."`
 	User         int64     `json:"user,omitempty" minimum:"1" doc:"The user id of who did it."`
-	Outcome      string    `json:"outcome,omitempty" enum:"done,refused"`
+	Outcome      string    `json:"outcome,omitempty" enum:"done,refused" doc:"Only what was done, or what was refused."`
 	RecordType   string    `json:"record_type,omitempty" maxLength:"60" doc:"The kind of the record, such as contact."`
 	RecordID     string    `json:"record_id,omitempty" maxLength:"190" doc:"The id of the record; also entries of calls that changed many, it among them."`
 	CreatedSince time.Time `json:"created_since,omitzero" doc:"Done at this moment or later."`

@@ -3,6 +3,7 @@ import { keepFocus } from "./focus"
 import { watchIdle } from "./idle"
 import { follow } from "./live"
 import { watchPerson } from "./session"
+import { loadTexts } from "./texts"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 
@@ -10,6 +11,8 @@ import { toast } from "@/kit/toast"
 export function begin(queries: QueryClient) {
   follow(queries, () => toast(t("live.rights"), { act: { label: "live.reload", run: () => location.reload() } }))
   watchPerson()
+  // Its dialog is minutes away.
+  void loadTexts("app").catch(() => {})
   watchIdle()
   keepFocus()
 }

@@ -7,17 +7,18 @@ import { initials } from "@/kit/head"
 import { useMedia } from "@/kit/media"
 import { groups, usePlaces } from "@/kit/place"
 import { answerSignIn, useAskedToSignIn } from "./session"
+import { worded } from "./texts"
 import { me, start } from "@/kit/start"
 import { t, tOr } from "@/kit/text"
 
-const Palette = late(() => import("./palette"))
-const SignIn = lazy(() => import("./sign-in"))
-const KeyHelp = lazy(() => import("./key-help"))
+const Palette = late(worded(() => import("./palette")))
+const SignIn = lazy(worded(() => import("./sign-in")))
+const KeyHelp = lazy(worded(() => import("./key-help")))
 // What counts the news needs more of the library of queries than the frame does.
 const Bell = lazy(() => import("./bell"))
 const NavCount = lazy(() => import("./bell").then((m) => ({ default: m.NavCount })))
 const Toasts = late(() => import("@/kit/toast").then((m) => ({ default: m.Toasts })))
-const PersonMenu = late(() => import("./person-menu"))
+const PersonMenu = late(worded(() => import("./person-menu")))
 
 /** The frame around every screen: navigation, palette, toasts. */
 export function Shell() {

@@ -5,7 +5,7 @@ import { plain } from "@/kit/plain"
 
 export const formSources: Source[] = [
   {
-    label: "palette.forms",
+    label: "app.palette.forms",
     app: "forms",
     find: async (words, signal) => {
       const forms = (await take(api.GET("/forms", { signal }))).items
