@@ -187,7 +187,7 @@ test("organizations have people, and duplicates are settled", async () => {
   await v.page.goto(team() + "/organizations")
   await check(v.page, "portal organizations")
   await v.page.getByRole("button", { name: "New organization" }).click()
-  await v.page.getByLabel("Name").fill(name + " BV")
+  await v.page.getByRole("dialog").getByLabel("Name").fill(name + " BV")
   await v.page.getByLabel("VAT number").focus()
   await v.page.getByText("There is a similar organization:").waitFor()
   await check(v.page, "portal new organization")

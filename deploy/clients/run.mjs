@@ -15,7 +15,10 @@ async function step(name, f) {
   console.log(`${name}: ${((Date.now() - begin) / 1000).toFixed(1)} s`)
 }
 
-/** The findings of both linters' standard rules. The paths of the interface are given, and "/staff/invitations/{id}" goes before "/staff/{user}/access". */
+/**
+ * The findings of both linters' standard rules. The paths of the interface are given, and "/staff/invitations/{id}" goes before "/staff/{user}/access".
+ * Redocly does not see that x-rehearsal refers to Rehearsal.
+ */
 async function lint(document) {
   const rules = join(work, "spectral.yaml")
   writeFileSync(rules, 'extends: ["spectral:oas"]\n')
@@ -25,7 +28,10 @@ async function lint(document) {
   ])
   if (!/No results/.test(spectral)) throw new Error("Spectral: " + spectral)
   const { problems } = JSON.parse(redocly.slice(redocly.indexOf("{")))
-  const found = problems.filter((p) => !(p.ruleId === "no-ambiguous-paths" && p.message.includes("`/staff/invitations/{id}` and `/staff/{user}/")))
+  const given = (p) =>
+    (p.ruleId === "no-ambiguous-paths" && p.message.includes("`/staff/invitations/{id}` and `/staff/{user}/")) ||
+    (p.ruleId === "no-unused-components" && p.message.includes('"Rehearsal"'))
+  const found = problems.filter((p) => !given(p))
   if (found.length) throw new Error("Redocly: " + JSON.stringify(found.slice(0, 5), null, 1))
 }
 
