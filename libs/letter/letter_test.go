@@ -91,7 +91,7 @@ func TestATemplateIsCheckedAndTheProblemNamesThePlaceholder(t *testing.T) {
 	}{
 		"no subject":                  {letter.Template{Subject: " ", Body: "{manage}"}, "subject", ""},
 		"no body":                     {letter.Template{Subject: "Hello", Body: "\n"}, "body", ""},
-		"unknown in the subject":      {letter.Template{Subject: "Hello {nmae}", Body: "{manage}"}, "subject", "{nmae}"},
+		"unknown in the subject":      {letter.Template{Subject: "Hello {nobody}", Body: "{manage}"}, "subject", "{nobody}"},
 		"unknown in the body":         {letter.Template{Subject: "Hello", Body: "Hello {Client}\n\n{manage}"}, "body", "{Client}"},
 		"of another kind":             {letter.Template{Subject: "Hello", Body: "{confirm}\n\n{manage}"}, "body", "{confirm}"},
 		"blanks in the braces":        {letter.Template{Subject: "Hello", Body: "{ client }\n\n{manage}"}, "body", "{ client }"},

@@ -194,7 +194,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.wrong.Answer != nil {
 		p.wrong.Answer(back)
 	}
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound) //nolint:gosec // a provider of tests
 }
 
 // token exchanges a code, once.

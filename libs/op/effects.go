@@ -130,7 +130,8 @@ func EffectsOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, er
 	slices.SortFunc(e.Webhooks, func(a, b EffectWebhook) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID.String(), b.ID.String()))
 	})
-	return e, e.record(entries)
+	err := e.record(entries)
+	return e, err
 }
 
 // reach adds the webhooks that get an event, each once.

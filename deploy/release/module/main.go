@@ -40,7 +40,7 @@ func write(m module.Version, from, to string) error {
 		return err
 	}
 	for name, content := range map[string][]byte{m.Version + ".zip": packed.Bytes(), m.Version + ".mod": mod, m.Version + ".info": info, "list": []byte(m.Version + "\n")} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil { //nolint:gosec // for everybody to read
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
 			return err
 		}
 	}

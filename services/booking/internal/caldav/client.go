@@ -112,7 +112,7 @@ func refusal(status int, h http.Header) error {
 		kind = ErrForbidden
 	}
 	err := fmt.Errorf("%w (%d)", kind, status)
-	if kind == ErrLater {
+	if errors.Is(kind, ErrLater) {
 		return later{err, RetryAfter(h)}
 	}
 	return err

@@ -83,12 +83,12 @@ const (
 // refusedWith is the failure of an answer at an address.
 func refusedWith(res *http.Response) failure {
 	f := failure{code: "broken", words: fmt.Sprintf("the server answers with status %d", res.StatusCode)}
-	switch status := res.StatusCode; {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	switch status := res.StatusCode; status {
+	case http.StatusUnauthorized, http.StatusForbidden:
 		f.code, f.words = "sign_in", fmt.Sprintf("the server refuses name and password, or asks for them (%d)", status)
-	case status == http.StatusNotFound || status == http.StatusGone:
+	case http.StatusNotFound, http.StatusGone:
 		f.code = "missing"
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		f.code, f.after = "busy", caldav.RetryAfter(res.Header)
 	}
 	return f

@@ -89,7 +89,7 @@ func (p Pages) Leave(w http.ResponseWriter, r *http.Request, message bool) bool 
 	}
 	if !message {
 		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, to, http.StatusSeeOther)
+		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // the room makes it of the provider that the operator has set
 		return true
 	}
 	t, name := p.Reader(r), p.Name

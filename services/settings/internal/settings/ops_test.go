@@ -44,7 +44,7 @@ func TestEventsLookLikeTheirSamples(t *testing.T) {
 	for _, topic := range []string{proto.SiteTopic, proto.AppsTopic, proto.PageTopic, proto.AuditTopic} {
 		s.Sample(topic)
 	}
-	for topic, records := range map[string]int{proto.SiteTopic: 7, proto.AppsTopic: 1, proto.PageTopic: 1} {
+	for topic, records := range map[string]int{proto.SiteTopic: 21, proto.AppsTopic: 1, proto.PageTopic: 1} {
 		require.Equal(t, records, s.PublishesStateAgain(topic), topic)
 	}
 }

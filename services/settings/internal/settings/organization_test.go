@@ -210,7 +210,7 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 	s := startOrganization(t, "")
 	c := admin(t, s.Service)
 	join(t, s.Service, c, "anna@example.com", "staff")
-	endless := func(w http.ResponseWriter, r *http.Request) {
+	endless := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"issuer":"`)
 		for range 1 << 12 {
@@ -274,7 +274,7 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"access_token":"x","token_type":"Bearer"}`)
 		}), 401},
-		"a token endpoint that leads elsewhere": {step(oidctest.Token, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", 302) }), 503},
+		"a token endpoint that leads elsewhere": {step(oidctest.Token, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound) }), 503},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s.provider.Does(wrong.Wrong)
@@ -467,7 +467,7 @@ func TestALogoutTokenEndsSessionsOnce(t *testing.T) {
 		"an ID token": token(oidctest.Claims{"nonce": "x"}), "no event": token(oidctest.Claims{"events": oidctest.Claims{}}), "no id": token(oidctest.Claims{"jti": ""}),
 		"nobody": token(oidctest.Claims{"sid": ""}), "nonsense": "x.y.z",
 	} {
-		t.Run(what, func(t *testing.T) { post(wrong).Fails(400, "svc_invalid_token") })
+		t.Run(what, func(*testing.T) { post(wrong).Fails(400, "svc_invalid_token") })
 	}
 	laptop.client().Get("/me").Is(200)
 	one := token(nil)

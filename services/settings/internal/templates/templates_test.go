@@ -75,8 +75,8 @@ func TestTheWordsOfMailsAreTheBusinesssOwn(t *testing.T) {
 		c.Post(path+"/preview", object{"body": "no link"}).Is(400)
 	})
 	t.Run("what is wrong is one clear error", func(t *testing.T) {
-		wrong := c.Put(path, object{"subject": "{nmae}", "body": "Dag"}).Is(400)
-		require.Contains(t, wrong.Text("data.params.subject"), "{nmae}")
+		wrong := c.Put(path, object{"subject": "{nobody}", "body": "Dag"}).Is(400)
+		require.Contains(t, wrong.Text("data.params.subject"), "{nobody}")
 		require.Contains(t, wrong.Text("data.params.body"), "{manage}")
 		require.Equal(t, "placeholder_unknown", wrong.Text("data.details.subject.code"))
 		c.Put(path, object{"subject": "a\nb", "body": "{manage}"}).Is(400)
