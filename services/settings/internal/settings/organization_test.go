@@ -274,7 +274,9 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"access_token":"x","token_type":"Bearer"}`)
 		}), 401},
-		"a token endpoint that leads elsewhere": {step(oidctest.Token, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound) }), 503},
+		"a token endpoint that leads elsewhere": {step(oidctest.Token, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		}), 503},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s.provider.Does(wrong.Wrong)
