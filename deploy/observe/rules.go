@@ -274,7 +274,7 @@ var causes = []Alert{
 		Runbook: "The log of settings has the error of the job audit-stream: a disk that is full, a server that does not answer or, with syslog over TCP and TLS, does not end a connection that it has read. It goes on where it stopped.",
 		test:    begins(`frontdesk_audit_stream_age_seconds{service="settings"}`, "0", "900", "service", "settings")},
 	{Name: "FrontdeskSignInUnreachable", severity: "page", lasts: 5 * time.Minute,
-		expr:    `sum by (service) (increase(frontdesk_organization_sign_ins_total{outcome="unreachable"}[{10m}])) > 2`,
+		expr:    `sum by (service) (increase(frontdesk_organization_sign_ins_total{outcome="unreachable"}[10m])) > 2`,
 		Summary: "People cannot sign in by the organization's provider: it does not answer, or refuses our client.",
 		Runbook: "The log of settings says at which step: its description, keys or token endpoint. Does this machine reach SVC_OIDC_ISSUER (SVC_FETCH_ALLOW for one inside), and is SVC_OIDC_CLIENT_SECRET still valid? Meanwhile people sign in by password; with SVC_OIDC_ONLY only the administrator SVC_ADMIN_LOGIN does.",
 		test: unitTest{series: [][2]string{{`frontdesk_organization_sign_ins_total{service="settings",outcome="unreachable"}`, "0x10 1+1x60"}}, quiet: "10m", fires: "40m",

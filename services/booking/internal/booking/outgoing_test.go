@@ -34,14 +34,11 @@ func (o *office) written(s caldavtest.Server) (files []string) {
 // drained lets the queue run until nothing waits, as if the time of waiting were over.
 func (o *office) drained() {
 	o.t.Helper()
-	for range 20 {
+	o.Eventually(func() bool {
 		o.exec(`update outgoing set due_at = clock_timestamp() where queued_at is not null`)
 		o.work("outgoing-1")
-		if o.gauge("booking.outgoing_events") == 0 {
-			return
-		}
-	}
-	require.Zero(o.t, o.gauge("booking.outgoing_events"))
+		return o.gauge("booking.outgoing_events") == 0
+	})
 }
 
 const utc = "20060102T150405Z"

@@ -12,7 +12,7 @@ export function begin(queries: QueryClient) {
   follow(queries, () => toast(t("live.rights"), { act: { label: "live.reload", run: () => location.reload() } }))
   watchPerson()
   // Its dialog is minutes away.
-  void loadTexts("app").catch(() => {})
+  void loadTexts("frame").catch(() => {})
   watchIdle()
   keepFocus()
 }

@@ -68,11 +68,11 @@ function Warning({ stay, end }: { stay: () => void; end: () => void }) {
   }, [])
   const left = Math.max(1, Math.ceil((used() + limit - Date.now()) / minute))
   return (
-    <Dialog title={t("app.idle.title")} onClose={stay} size="s">
-      <div className="dialog-body"><p role="status">{t("app.idle.text", { n: left })}</p></div>
+    <Dialog title={t("frame.idle.title")} onClose={stay} size="s">
+      <div className="dialog-body"><p role="status">{t("frame.idle.text", { n: left })}</p></div>
       <footer className="dialog-foot">
         <Button onClick={end}>{t("person.sign_out")}</Button>
-        <Button kind="main" onClick={stay}>{t("app.idle.stay")}</Button>
+        <Button kind="main" onClick={stay}>{t("frame.idle.stay")}</Button>
       </footer>
     </Dialog>
   )

@@ -5,26 +5,26 @@ import { kept, on } from "@/kit/start"
 import { t, type Key } from "@/kit/text"
 
 const calendar: [string[], Key][] = [
-  [["d", "w", "m", "l"], "app.keys.views"],
-  [["t"], "app.keys.today"],
-  [["←", "→"], "app.keys.step"],
-  [["n"], "app.keys.new"],
-  [["m"], "app.keys.move"],
+  [["d", "w", "m", "l"], "frame.keys.views"],
+  [["t"], "frame.keys.today"],
+  [["←", "→"], "frame.keys.step"],
+  [["n"], "frame.keys.new"],
+  [["m"], "frame.keys.move"],
 ]
 const keys: [string[], Key][] = [
-  [["Ctrl", "K"], "app.keys.palette"],
-  [["/"], "app.keys.search"],
-  [["j", "k"], "app.keys.walk"],
-  [["Enter"], "app.keys.open"],
-  [["Esc"], "app.keys.close"],
+  [["Ctrl", "K"], "frame.keys.palette"],
+  [["/"], "frame.keys.search"],
+  [["j", "k"], "frame.keys.walk"],
+  [["Enter"], "frame.keys.open"],
+  [["Esc"], "frame.keys.close"],
   ...(on("booking") ? calendar : []),
-  [["?"], "app.keys.help"],
+  [["?"], "frame.keys.help"],
 ]
 
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const [single, setSingle] = useState(keysOn())
   return (
-    <Dialog title={t("app.keys.title")} onClose={onClose} size="s">
+    <Dialog title={t("frame.keys.title")} onClose={onClose} size="s">
       <div className="dialog-body">
         <dl className="keys">
           {keys.map(([names, label]) => (
@@ -36,7 +36,7 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
         </dl>
         <label className="check">
           <input type="checkbox" checked={single} onChange={(e) => (setSingle(e.target.checked), kept.set("keys", e.target.checked ? "" : "off"))} />
-          <span>{t("app.keys.single")}</span>
+          <span>{t("frame.keys.single")}</span>
         </label>
       </div>
     </Dialog>

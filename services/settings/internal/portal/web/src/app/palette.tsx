@@ -49,7 +49,7 @@ export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: 
   const acts = { label: t("actions.title"), hits: actions().filter((a) => fits(a.title)).slice(0, words ? 5 : 20) }
   const records = sources.map((s, i) => ({ label: t(s.label), hits: (asked.length >= 2 && found[i]!.data) || [] }))
   // A screen or an action whose name begins so stays on top while records come in.
-  const listed = [{ label: t("app.palette.screens"), hits: screens }, acts]
+  const listed = [{ label: t("frame.palette.screens"), hits: screens }, acts]
   const first = listed.filter((g) => words.trim() !== "" && g.hits.some((h) => plain(h.title).startsWith(plain(words.trim()))))
   const groups = [...first, ...records, ...listed.filter((g) => !first.includes(g))].filter((g) => g.hits.length > 0)
   const hits = groups.flatMap((g) => g.hits)
@@ -67,10 +67,10 @@ export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: 
       <div className="palette-card">
         <div className="palette-input">
           <Search aria-hidden />
-          <input {...box.input} aria-label={t("palette.open")} placeholder={t("app.palette.hint")} value={words} maxLength={100} autoFocus onChange={(e) => (setWords(e.target.value), box.begin())} />
+          <input {...box.input} aria-label={t("palette.open")} placeholder={t("frame.palette.hint")} value={words} maxLength={100} autoFocus onChange={(e) => (setWords(e.target.value), box.begin())} />
           <kbd>Esc</kbd>
         </div>
-        <div className="palette-list" {...box.list} aria-label={t("app.palette.found")}>
+        <div className="palette-list" {...box.list} aria-label={t("frame.palette.found")}>
           {groups.map((g) => (
             <div key={g.label} role="group" aria-label={g.label}>
               <div className="palette-title" aria-hidden>{g.label}</div>

@@ -16,7 +16,7 @@ export default function PersonMenu({ onKeys }: { onKeys: () => void }) {
     <>
       <a className="menu-item" href="/account"><UserRound aria-hidden />{t("person.account")}</a>
       <Link className="menu-item" to="/settings/notifications" onClick={(e) => e.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}><Bell aria-hidden />{t("nav.notifications")}</Link>
-      <button className="menu-item" popoverTarget="person-menu" popoverTargetAction="hide" onClick={onKeys}><Keyboard aria-hidden />{t("app.keys.title")}</button>
+      <button className="menu-item" popoverTarget="person-menu" popoverTargetAction="hide" onClick={onKeys}><Keyboard aria-hidden />{t("frame.keys.title")}</button>
       <fieldset className="segments">
         <legend className="sr">{t("theme.label")}</legend>
         {themes.map(({ value, icon: Icon }) => (

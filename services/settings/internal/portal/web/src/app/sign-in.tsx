@@ -39,16 +39,16 @@ export default function SignIn({ onEnd }: { onEnd: (ok: boolean) => void }) {
     if (answer.ok) done((await answer.json()).user_id)
   }
   return (
-    <Dialog title={t("app.ended.title")} onClose={() => onEnd(false)} size="s">
+    <Dialog title={t("frame.ended.title")} onClose={() => onEnd(false)} size="s">
       <Form form={form}>
         <div className="dialog-body">
-          <p className="soft">{t("app.ended.text", { name: me.name })}</p>
+          <p className="soft">{t("frame.ended.text", { name: me.name })}</p>
           <input type="hidden" name="username" autoComplete="username" value={me.login} readOnly />
           {typed && <TextField name="password" label={t("ended.password")} type="password" autoComplete="current-password" autoFocus />}
-          {second && <TextField name="code" label={t("app.ended.code")} inputMode="numeric" autoComplete="one-time-code" autoFocus />}
-          <p className="small"><ButtonAnchor kind="quiet" small href="/account/sign-in?next=/account" target="_blank" rel="noopener">{t("app.ended.elsewhere")}</ButtonAnchor> <Button kind="quiet" small onClick={() => void already()}>{t("app.ended.already")}</Button></p>
+          {second && <TextField name="code" label={t("frame.ended.code")} inputMode="numeric" autoComplete="one-time-code" autoFocus />}
+          <p className="small"><ButtonAnchor kind="quiet" small href="/account/sign-in?next=/account" target="_blank" rel="noopener">{t("frame.ended.elsewhere")}</ButtonAnchor> <Button kind="quiet" small onClick={() => void already()}>{t("frame.ended.already")}</Button></p>
         </div>
-        <footer className="dialog-foot">{typed && <Button kind="main" type="submit" busy={form.busy}>{t("app.ended.sign_in")}</Button>}</footer>
+        <footer className="dialog-foot">{typed && <Button kind="main" type="submit" busy={form.busy}>{t("frame.ended.sign_in")}</Button>}</footer>
       </Form>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 // The texts of every folder: text/<language>.json, whose keys begin with the folder's name. A screen's texts load with its program.
 import type actions from "@/actions/text/en.json"
-import type app from "@/app/text/en.json"
+import type frame from "@/frame/text/en.json"
 import type booking from "@/booking/text/en.json"
 import type contacts from "@/contacts/text/en.json"
 import type forms from "@/forms/text/en.json"
@@ -11,12 +11,12 @@ import type views from "@/views/text/en.json"
 import type webhooks from "@/webhooks/text/en.json"
 import { addTexts, language } from "@/kit/text"
 
-type All = typeof app & typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team & typeof views & typeof actions
+type All = typeof frame & typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team & typeof views & typeof actions
 declare module "@/kit/text" {
   interface Texts extends All {}
 }
 
-export type Folder = "kit" | "app" | "problem" | "views" | "actions" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
+export type Folder = "kit" | "frame" | "problem" | "views" | "actions" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
 
 const files = import.meta.glob<{ default: Record<string, string> }>("../*/text/*.json")
 const loaded = new Map<Folder, Promise<void>>()
@@ -33,4 +33,4 @@ export function loadTexts(folder: Folder): Promise<void> {
 }
 
 /** A part of the frame with the texts that it shows, which no first paint waits for. */
-export const worded = <M>(load: () => Promise<M>) => (): Promise<M> => Promise.all([load(), loadTexts("app")]).then(([m]) => m)
+export const worded = <M>(load: () => Promise<M>) => (): Promise<M> => Promise.all([load(), loadTexts("frame")]).then(([m]) => m)

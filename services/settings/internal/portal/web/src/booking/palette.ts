@@ -7,7 +7,7 @@ import { addDays } from "@/kit/wall"
 /** Appointments of the people whom the words fit: those from today on, the soonest first. */
 export const bookingSources: Source[] = [
   {
-    label: "app.palette.appointments",
+    label: "frame.palette.appointments",
     app: "booking",
     find: async (words, signal) => {
       const from = today()

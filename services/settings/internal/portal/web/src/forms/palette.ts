@@ -5,7 +5,7 @@ import { plain } from "@/kit/plain"
 
 export const formSources: Source[] = [
   {
-    label: "app.palette.forms",
+    label: "frame.palette.forms",
     app: "forms",
     find: async (words, signal) => {
       const forms = (await take(api.GET("/forms", { signal }))).items

@@ -6,7 +6,7 @@ import { staffQuery } from "./data"
 
 export const teamSources: Source[] = [
   {
-    label: "app.palette.team",
+    label: "frame.palette.team",
     find: async (words) => (await queries.query(staffQuery)).filter((m) => plain(m.name).includes(plain(words))).slice(0, 4)
       .map((m) => ({ id: String(m.user_id), title: m.name, icon: UserRoundCog, to: "/people/$id", params: { id: String(m.user_id) } })),
   },

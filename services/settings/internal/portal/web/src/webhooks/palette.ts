@@ -6,7 +6,7 @@ import { webhooksQuery } from "./data"
 
 export const webhookSources: Source[] = [
   {
-    label: "app.palette.webhooks",
+    label: "frame.palette.webhooks",
     can: "svc_manage_integrations",
     sees: "all",
     find: async (words) => {
