@@ -138,7 +138,7 @@ func errNoRequest() error {
 	return fault.Unauthorized("This is not the answer to a sign-in that this browser has begun within ten minutes. Begin again.")
 }
 
-// browserOf is the hash of the browser's cookie, which no request has if there is none.
+// browserOf is the hash of the browser's cookie, which no request without one has.
 func browserOf(ctx context.Context) []byte {
 	c, err := (&http.Request{Header: op.Header(ctx)}).Cookie(browserCookie)
 	if err != nil {

@@ -26,7 +26,7 @@ const none: View[] = []
 
 /**
  * The views of a list. tab is the id of the chosen one in the address, query what the list is asked for now. address gives what stands in the address
- * for a view, or for none of them.
+ * for a view, or without one.
  */
 export function useViews(entity: Entity, { tab, query, columns = [], address }: { tab: string | undefined; query: Query; columns?: { key: string; label: string }[]; address: (q: Query) => Search }) {
   const views = useQuery(viewsQuery(entity)).data ?? none
