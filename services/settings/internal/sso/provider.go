@@ -306,6 +306,7 @@ func (p *provider) addUserInfo(ctx context.Context, d *described, token *oauth2.
 	// An address and whether it is verified belong together.
 	if claims["email"] != nil {
 		delete(more, "email_verified")
+		delete(more, "xms_edov")
 	}
 	maps.Copy(more, claims)
 	maps.Copy(claims, more)
