@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
+	"frontdesk/libs/answer"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -400,7 +401,7 @@ func begun(t *testing.T, d system.Desk, address string) *stored {
 	t.Helper()
 	public, err := url.Parse(address)
 	require.NoError(t, err)
-	s := &stored{unsubscribed: system.Address("unsubscribed"), device: virtualwebauthn.NewAuthenticator(), passkey: virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+	s := &stored{unsubscribed: system.Address("unsubscribed"), device: virtualwebauthn.NewAuthenticator(), passkey: virtualwebauthn.NewCredentialWithImportedKey(virtualwebauthn.KeyTypeEC2, answer.PasskeyKey(t)),
 		site: virtualwebauthn.RelyingParty{ID: public.Hostname(), Name: public.Hostname(), Origin: public.Scheme + "://" + public.Host}}
 	id := d.Admin.Post(t, "/contacts", map[string]any{"email": s.unsubscribed}).Is(201).Text("id")
 	d.Admin.Post(t, "/contacts/"+id+"/marketing/unsubscribe", nil).Is(200)
@@ -413,9 +414,9 @@ func begun(t *testing.T, d system.Desk, address string) *stored {
 	require.NoError(t, err)
 	s.device.Options.UserHandle = []byte(options.UserID)
 	s.device.AddCredential(s.passkey)
-	answer := answerTo(t, challenge, virtualwebauthn.CreateAttestationResponse(s.site, s.device, s.passkey, *options))
-	answer["name"] = "Phone"
-	person.Post(t, "/auth/passkeys", answer).Is(201)
+	made := answerTo(t, challenge, virtualwebauthn.CreateAttestationResponse(s.site, s.device, s.passkey, *options))
+	made["name"] = "Phone"
+	person.Post(t, "/auth/passkeys", made).Is(201)
 	return s
 }
 

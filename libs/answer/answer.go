@@ -1,4 +1,4 @@
-// Package answer holds the answers of the API against what a test expects.
+// Package answer holds the answers of the API against what a test expects, and makes the key of a passkey that a test registers.
 package answer
 
 import (

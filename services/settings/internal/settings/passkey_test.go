@@ -1,10 +1,6 @@
 package settings
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
 	"testing"
 	"time"
@@ -12,6 +8,7 @@ import (
 	"github.com/descope/virtualwebauthn"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/answer"
 	"frontdesk/libs/app/apptest"
 )
 
@@ -43,30 +40,12 @@ func answerTo(t *testing.T, challenge *apptest.Answer, credential string, more m
 	return out
 }
 
-// wholeKey is a private key whose public coordinates begin with no zero byte. The library leaves such bytes out of an
-// attestation, as no authenticator does, and one key of 128 has one.
-func wholeKey(t *testing.T) []byte {
-	t.Helper()
-	for {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		require.NoError(t, err)
-		point, err := key.PublicKey.Bytes() // 4, X, Y
-		require.NoError(t, err)
-		if point[1] == 0 || point[33] == 0 {
-			continue
-		}
-		der, err := x509.MarshalPKCS8PrivateKey(key)
-		require.NoError(t, err)
-		return der
-	}
-}
-
 // create makes a passkey for a challenge.
 func (d *device) create(challenge *apptest.Answer, name string) map[string]any {
 	options, err := virtualwebauthn.ParseAttestationOptions(d.options(challenge))
 	require.NoError(d.t, err)
 	d.Options.UserHandle = []byte(options.UserID)
-	c := virtualwebauthn.NewCredentialWithImportedKey(virtualwebauthn.KeyTypeEC2, wholeKey(d.t))
+	c := virtualwebauthn.NewCredentialWithImportedKey(virtualwebauthn.KeyTypeEC2, answer.PasskeyKey(d.t))
 	d.AddCredential(c)
 	return answerTo(d.t, challenge, virtualwebauthn.CreateAttestationResponse(d.site, d.Authenticator, c, *options), map[string]any{"name": name})
 }
