@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/proto"
 )
 
 func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
@@ -60,6 +62,16 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	require.NotContains(t, c.With("Prefer", "dry-run").Post("/me/application-passwords", `{"name":"other"}`).Is(200).Body, `"password"`, "a secret is shown by a call that is made")
 	does.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
 	does.Patch("/settings/api-access", `{"roles":["staff"]}`).Is(200)
-	// Both need what other processes bring: a mail to a client, and an account at a provider.
-	s.CheckRehearsals("POST /mails/{id}/resend", "DELETE /staff/{user}/organization-account")
+
+	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update person set issuer = 'https://login.example', subject = 'an' where email = 'an@example.com'`)
+	require.NoError(t, err)
+	does.Delete(path+"/organization-account", nil).Is(204)
+	id := uuid.NewString()
+	s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: id, Data: &proto.Mail{Id: id, To: "ada@example.com", Subject: "Booked", Text: "At nine.", Html: "<p>At nine.</p>",
+		Kind: proto.KindAppointmentBooked}})
+	s.Settle()
+	_, err = s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'sent' where id = $1`, id)
+	require.NoError(t, err)
+	does.Post("/mails/"+id+"/resend", nil).Is(200)
+	s.CheckRehearsals()
 }
