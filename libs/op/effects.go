@@ -93,7 +93,7 @@ func EffectsOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, er
 	var entries []*proto.Audit
 	for _, m := range messages {
 		if len(m.Value) == 0 || m.Topic == proto.IdentityTopic || m.Topic == proto.ManifestTopic {
-			continue // the end of a record, of which an event tells, and what lets people in, which is bare
+			continue // the end of a record, which has an event beside it, and what lets people in, which has no envelope
 		}
 		env := &proto.Envelope{}
 		if err := protobuf.Unmarshal(m.Value, env); err != nil {
@@ -174,7 +174,7 @@ func (e *Effects) record(entries []*proto.Audit) error {
 	return nil
 }
 
-// nameOf is what people call a record of which an event tells, else empty.
+// nameOf is what people call a record that has an event, else empty.
 func (e *Effects) nameOf(id string) string {
 	i := slices.IndexFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
 	if i < 0 {
