@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { ArrowDown, ArrowUp, GripVertical } from "lucide-react"
 import { useRef, useState } from "react"
+import { flushSync } from "react-dom"
 import { api, take } from "@/api/client"
 import { drag } from "@/kit/drag"
 import { servicesQuery } from "@/kit/records"
@@ -31,9 +32,11 @@ export default function Order({ services }: { services: Service[] }) {
     if (to < 0 || to >= order.length || to === from) return
     const next = order.toSpliced(from, 1).toSpliced(to, 0, order[from]!)
     setSaid(t("booking.order_at", { name: order[from]!.name, n: String(to + 1) }))
-    void save(next, order)
+    flushSync(() => void save(next, order))
     // The focus stays on the button of what moved.
-    requestAnimationFrame(() => (list.current?.children[to]?.querySelector<HTMLElement>(`[data-move="${to < from ? -1 : 1}"]:not(:disabled)`) ?? list.current?.children[to]?.querySelector<HTMLElement>("button:not(:disabled)"))?.focus())
+    const moved = list.current?.children[to]
+    const button = moved?.querySelector<HTMLElement>(`[data-move="${to < from ? -1 : 1}"]:not(:disabled)`) ?? moved?.querySelector<HTMLElement>("button:not(:disabled)")
+    button?.focus()
   }
   return (
     <>

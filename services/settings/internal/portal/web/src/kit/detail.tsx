@@ -1,6 +1,7 @@
 // The pattern of a record: values that are edited where they stand.
 import { CircleAlert, Pencil } from "lucide-react"
 import { useEffect, useId, useRef, useState, type ReactNode } from "react"
+import { flushSync } from "react-dom"
 import { asFault } from "@/api/fault"
 import { useChoice } from "./choice"
 import { same } from "./draft"
@@ -40,9 +41,11 @@ export function Inline({ label, name, draft, parse = (text) => text, show, type 
     if (open) input.current?.focus()
   }, [open, problem])
   const close = () => {
-    setOpened(false)
-    setProblem("")
-    requestAnimationFrame(() => button.current?.focus())
+    flushSync(() => {
+      setOpened(false)
+      setProblem("")
+    })
+    button.current?.focus()
   }
   const set = (text: string) => (draft.set(name, parse(text)), setProblem(""))
   const save = async () => {

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router"
 import { ArrowLeft, RotateCcw } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
+import { flushSync } from "react-dom"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { updateMailTemplate } from "@/api/limits"
@@ -98,12 +99,10 @@ function Fields({ draft, placeholders }: { draft: { mine: Template } & Drafting;
     const line = (text: string) => (text === "" ? "" : "\n\n")
     const word = p.alone ? line(before.trimEnd()) + `{${p.name}}` + line(after.trimStart()) : `{${p.name}}`
     const kept = p.alone ? before.trimEnd() : before
-    draft.set(name, kept + word + (p.alone ? after.trimStart() : after))
+    flushSync(() => draft.set(name, kept + word + (p.alone ? after.trimStart() : after)))
     const caret = kept.length + word.length
-    requestAnimationFrame(() => {
-      field.focus()
-      field.setSelectionRange(caret, caret)
-    })
+    field.focus()
+    field.setSelectionRange(caret, caret)
   }
   return (
     <>

@@ -1,6 +1,7 @@
 // Time off, extra hours and closures of a year at a glance.
 import { ChevronLeft, ChevronRight } from "lucide-react"
 import { useRef, useState, type KeyboardEvent } from "react"
+import { flushSync } from "react-dom"
 import { dayWords, monthWords, today, weekdayWords } from "@/kit/dates"
 import { t } from "@/kit/text"
 import { dayByKey, weeksOf } from "@/kit/wall"
@@ -16,9 +17,11 @@ export default function OffCalendar({ all, wordsOf, onDay }: { all: Exception[];
     const next = dayByKey(day, e.key)
     if (!next) return
     e.preventDefault()
-    setFocus(next)
-    setYear(Number(next.slice(0, 4)))
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus())
+    flushSync(() => {
+      setFocus(next)
+      setYear(Number(next.slice(0, 4)))
+    })
+    box.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus()
   }
   return (
     <div ref={box} className="panel-body off-year">
