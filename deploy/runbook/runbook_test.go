@@ -408,7 +408,6 @@ func begun(t *testing.T, d system.Desk, address string) *stored {
 	d.Admin.Post(t, "/privacy/erase", map[string]any{"email": s.unsubscribed}).Is(200)
 
 	person := sys.SignIn(t)
-	system.Eventually(t, func() bool { return person.Get(t, "/auth/session").Status == http.StatusOK }, "the session does not arrive")
 	challenge := person.Post(t, "/auth/passkeys/options", nil).Is(200)
 	options, err := virtualwebauthn.ParseAttestationOptions(optionsOf(t, challenge))
 	require.NoError(t, err)

@@ -22,33 +22,36 @@ type Desk struct {
 	Hook    *Receiver
 }
 
-// SignIn is the administrator in a browser.
+// SignIn is the administrator in a browser, whom every service knows.
 func (s *System) SignIn(t testing.TB) Client {
 	t.Helper()
 	login := s.Visitor().Post(t, "/auth/login", map[string]string{"login": "admin", "password": Password}).Is(200)
 	for _, c := range (&http.Response{Header: login.Header}).Cookies() {
 		if c.Name == "svc_session" {
 			require.True(t, c.HttpOnly)
-			return s.Visitor().With("Cookie", c.Name+"="+c.Value)
+			return known(t, s.Visitor().With("Cookie", c.Name+"="+c.Value))
 		}
 	}
 	require.Fail(t, "no session cookie")
 	return Client{}
 }
 
+// known waits until every service knows the credential of c. Services wait 0.4 s for one that was just made; on a busy machine it takes longer to reach them.
+func known(t testing.TB, c Client) Client {
+	t.Helper()
+	for _, path := range []string{"/me", "/services", "/forms", "/webhooks", "/contacts"} {
+		Eventually(t, func() bool { return c.Get(t, path).Status == http.StatusOK }, "the credential does not arrive")
+	}
+	return c
+}
+
 // SetUp does what an administrator does on the first day.
 func (s *System) SetUp(t testing.TB) Desk {
 	t.Helper()
 	person := s.SignIn(t)
-	// Services wait 0.4 s for a credential that was just made; on a busy machine it takes longer to reach them.
-	Eventually(t, func() bool { return person.Get(t, "/auth/session").Status == http.StatusOK }, "the session does not arrive")
 	me := person.Get(t, "/me").Is(200)
 	key := person.Post(t, "/me/application-passwords", map[string]string{"name": "integration " + uuid.NewString()[:8]}).Is(201)
-	d := Desk{System: s, Admin: s.Visitor().As("admin", key.Text("password")), User: int64(me.Field("user_id").(float64)), Hook: Listen(t)}
-
-	for _, path := range []string{"/me", "/services", "/forms", "/webhooks", "/contacts"} {
-		Eventually(t, func() bool { return d.Admin.Get(t, path).Status == http.StatusOK }, "the key does not arrive")
-	}
+	d := Desk{System: s, Admin: known(t, s.Visitor().As("admin", key.Text("password"))), User: int64(me.Field("user_id").(float64)), Hook: Listen(t)}
 
 	d.Service = d.Admin.Post(t, "/services", map[string]any{"name": "Consultation " + uuid.NewString()[:8], "duration_min": 30,
 		"staff": []int64{d.User}, "bookable_online": true, "location_type": "in_person", "location_details": "Main street 1"}).Is(201).Text("id")
