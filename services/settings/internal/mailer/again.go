@@ -124,6 +124,11 @@ func resend(ctx context.Context, tx *db.Tx, in op.ByID) (sentMail, error) {
 	if err != nil {
 		return sentMail{}, fmt.Errorf("encode mail %s: %w", s.ID, err)
 	}
+	// Every mail that goes out is published, which is how a rehearsal knows of it. The queue has this one, so it does not take it a second time.
+	m.Id = s.ID.String()
+	if err := tx.Mail(ctx, m); err != nil {
+		return sentMail{}, err
+	}
 	if hashes == nil {
 		hashes = [][]byte{}
 	}

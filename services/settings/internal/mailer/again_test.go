@@ -83,6 +83,8 @@ func TestAMailIsSeenAndSentOnceMore(t *testing.T) {
 	t.Run("it goes out once more with another token, which booking is told", func(t *testing.T) {
 		require.Equal(t, "queued", c.Post(path+"/resend", nil).Is(200).Text("status"))
 		s.Eventually(func() bool { return len(box.to("ada@example.com")) == 2 })
+		s.Settle()
+		require.EqualValues(t, 1, count(t, s, `select count(*) from mail where recipient = 'ada@example.com'`), "it is the same mail")
 		require.NotContains(t, box.to("ada@example.com")[1], "abc_DEF")
 		require.NotRegexp(t, "Message-ID: <"+first.GetId(), box.to("ada@example.com")[1])
 		var renewed []*proto.RenewLink

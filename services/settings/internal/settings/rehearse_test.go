@@ -72,6 +72,8 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	s.Settle()
 	_, err = s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'sent' where id = $1`, id)
 	require.NoError(t, err)
+	again := c.With("Prefer", "dry-run").Post("/mails/"+id+"/resend", nil).Is(200)
+	require.Equal(t, []any{"Booked", "At nine."}, []any{again.Field("effects.mails.0.subject"), again.Field("effects.mails.0.text")})
 	does.Post("/mails/"+id+"/resend", nil).Is(200)
 	s.CheckRehearsals()
 }
