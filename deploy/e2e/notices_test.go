@@ -36,7 +36,7 @@ func TestAPersonIsMailedWhatAVisitorBooks(t *testing.T) {
 	var mail system.Mail
 	system.Eventually(t, func() bool {
 		for _, m := range sys.Mails(t, email) {
-			if strings.HasPrefix(m.Subject, "Nouveau rendez-vous: Ada Visitor") {
+			if strings.HasPrefix(m.Subject, "Nouveau rendez-vous : Ada Visitor") {
 				mail = m
 				return true
 			}

@@ -37,3 +37,11 @@ func OfCountry(country string) string {
 	}
 	return Languages[0]
 }
+
+// Colon stands between a name and its value; in French with a space before it.
+func Colon(language string) string {
+	if language == "fr" {
+		return " : "
+	}
+	return ": "
+}

@@ -1,19 +1,24 @@
 package mail
 
-import "strings"
+import (
+	"strings"
+
+	"frontdesk/libs/lang"
+)
 
 // text is the plain twin: the same words in the same order, and each link's address under its text.
 func (c Content) text() string {
+	colon := lang.Colon(c.Language)
 	parts := []string{c.Business.Name}
 	add := func(p ...string) { parts = append(parts, p...) }
 	for _, b := range c.Body {
 		switch {
 		case b.Button != nil:
-			add(b.Button.Text + ":\n" + b.Button.URL)
+			add(b.Button.Text + strings.TrimRight(colon, " ") + "\n" + b.Button.URL)
 		case len(b.Rows) > 0:
 			rows := make([]string, len(b.Rows))
 			for i, r := range b.Rows {
-				rows[i] = r.Label + ": " + r.Value
+				rows[i] = r.Label + colon + r.Value
 			}
 			add(strings.Join(rows, "\n"))
 		default:
@@ -23,7 +28,7 @@ func (c Content) text() string {
 	var foot []string
 	foot = append(foot, c.Footer...)
 	for _, l := range c.FooterLinks {
-		foot = append(foot, l.Text+": "+l.URL)
+		foot = append(foot, l.Text+colon+l.URL)
 	}
 	if len(foot) > 0 {
 		// A line of two dashes and a space begins what mail programs fold away.

@@ -290,7 +290,7 @@ func TestWhatTheMailsOfABookingSay(t *testing.T) {
 		for i, c := range []struct{ language, subject, hello, button, reminder string }{
 			{"en", "Your appointment is confirmed: Intake", "Hello Bea Maes,", "Change or cancel", "Reminder of your appointment"},
 			{"nl", "Uw afspraak is bevestigd: Intake", "Dag Bea Maes,", "Wijzigen of annuleren", "Herinnering aan uw afspraak"},
-			{"fr", "Votre rendez-vous est confirmé: Intake", "Bonjour Bea Maes,", "Modifier ou annuler", "Rappel de votre rendez-vous"},
+			{"fr", "Votre rendez-vous est confirmé : Intake", "Bonjour Bea Maes,", "Modifier ou annuler", "Rappel de votre rendez-vous"},
 			{"de", "Ihr Termin ist bestätigt: Intake", "Guten Tag Bea Maes,", "Ändern oder absagen", "Erinnerung an Ihren Termin"},
 			{"", "Uw afspraak is bevestigd: Intake", "Dag Bea Maes,", "Wijzigen of annuleren", "Herinnering aan uw afspraak"}, // the business is Belgian
 		} {
