@@ -17,6 +17,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/services/settings/internal/mcp"
 	"frontdesk/services/settings/internal/people"
+	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/secrets"
 	"frontdesk/services/settings/internal/sessions"
 	"frontdesk/services/settings/internal/site"
@@ -40,6 +41,8 @@ type askedToConnect struct {
 	Permissions []string `json:"permissions" doc:"What it asks for, as far as the person may do it."`
 	// Abilities are those that the permissions lead to.
 	Abilities []askedAbility `json:"abilities" doc:"What it could do with these permissions. Each can be taken away."`
+	// Confirm is true if connect would refuse for want of a recent password.
+	Confirm bool `json:"confirm" doc:"The caller has to confirm first that it is them: by the password (confirm-password), or by the organization's account (confirm-by-organization)."`
 }
 
 // askedAbility is an ability on which a person decides.
@@ -142,9 +145,10 @@ func (r *Room) checkConnection(ctx context.Context, d *db.DB, in askToConnect) (
 		if err := mayConnect(ctx, tx); err != nil {
 			return err
 		}
+		old := sessions.RecentPassword(ctx, tx)
 		permissions := askedFor(tx.Who, in.Scope)
-		out = askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions)}
-		return nil
+		out = askedToConnect{a.Name, hostOf(in.RedirectURI), permissions, r.abilitiesFor(permissions), old != nil}
+		return row.UnlessRefused(old)
 	})
 	return out, err
 }

@@ -50,7 +50,7 @@ func (l leave) Headers() http.Header { return http.Header{"Set-Cookie": {l.cooki
 
 // begin is what a sign-in at the provider begins with.
 type begin struct {
-	Next       string `json:"next,omitempty" maxLength:"2000" doc:"The path of this site to go to afterwards; /account when left out."`
+	Next       string `json:"next,omitempty" maxLength:"8000" doc:"The path of this site to go to afterwards; /account when left out."`
 	PortalHost bool   `json:"portal_host,omitempty" doc:"The browser is at the portal's own host, and comes back there."`
 }
 

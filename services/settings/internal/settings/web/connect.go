@@ -83,8 +83,8 @@ type connect struct {
 	ReadOnly bool
 	// Chosen are the permissions that stay ticked, and Kept the abilities.
 	Chosen, Kept []string
-	// AskPassword asks for the password as well.
-	AskPassword bool
+	// Confirm is true if the person has to confirm that it is them, and AskPassword asks for the password as well.
+	Confirm, AskPassword bool
 	confirmation
 }
 
@@ -142,8 +142,14 @@ func (c connect) Permits(permission string) bool { return slices.Contains(c.Chos
 func (connect) Always(permission string) bool    { return isViewing(permission) }
 
 func (p *pages) showConnect(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.asked(w, r, oauth.Read(r.URL.Query()), connectPath+"?"+r.URL.RawQuery)
+	here := connectPath + "?" + r.URL.RawQuery
+	c, ok := p.asked(w, r, oauth.Read(r.URL.Query()), here)
 	if !ok {
+		return
+	}
+	// What the person chooses would be lost on the way to the provider.
+	if c.Confirm && p.noPassword(w, r) {
+		p.askPassword(w, r, http.StatusOK, typed{Next: here})
 		return
 	}
 	c.Chosen = c.Permissions
