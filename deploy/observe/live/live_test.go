@@ -21,6 +21,7 @@ import (
 
 	"frontdesk/deploy/observe"
 	"frontdesk/deploy/system"
+	"frontdesk/libs/oidctest"
 	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
@@ -32,12 +33,16 @@ type world struct {
 	db *pgxpool.Pool
 	// fired are the alerts that a fault has made fire.
 	fired map[string]bool
+	// provider is where the team could sign in as well.
+	provider *oidctest.Provider
 }
 
 func TestWhatOperatorsRunBesideIt(t *testing.T) {
 	collected := collect(t)
+	provider := oidctest.New(time.Now)
+	t.Cleanup(provider.Close)
 	sys, err := system.Start(t.Context(), system.Options{Progress: os.Stderr, Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collected.URL, "OTEL_BSP_SCHEDULE_DELAY=200",
-		"SVC_OIDC_ISSUER=http://127.0.0.1:1", "SVC_OIDC_CLIENT_ID=desk", "SVC_FETCH_ALLOW=127.0.0.1"}})
+		"SVC_OIDC_ISSUER=" + provider.URL, "SVC_OIDC_CLIENT_ID=" + oidctest.ClientID, "SVC_OIDC_CLIENT_SECRET=" + oidctest.Secret, "SVC_FETCH_ALLOW=127.0.0.1"}})
 	require.NoError(t, err)
 	t.Cleanup(sys.Stop)
 	t.Cleanup(func() {
@@ -45,7 +50,7 @@ func TestWhatOperatorsRunBesideIt(t *testing.T) {
 			sys.Logs(os.Stderr)
 		}
 	})
-	w := world{monitor: watch(t, sys), Desk: sys.SetUp(t), fired: map[string]bool{}}
+	w := world{monitor: watch(t, sys), Desk: sys.SetUp(t), fired: map[string]bool{}, provider: provider}
 	w.db, err = pgxpool.New(t.Context(), sys.Now(t).Database)
 	require.NoError(t, err)
 	t.Cleanup(w.db.Close)
@@ -219,12 +224,17 @@ func (w world) faults(t *testing.T) {
 		w.exec(t, `update booking.external_calendar set due_at = now() - interval '1 hour', holder = gen_random_uuid(), held_until = now() + interval '1 hour'`)
 		w.fires(t, "FrontdeskCalendarsLate")
 	})
-	t.Run("a provider of sign-ins that does not answer", func(t *testing.T) {
-		for n := 0; !w.firing(t, "FrontdeskSignInUnreachable", nil) && n < 80; n++ {
-			w.Admin.Post(t, "/auth/login/organization", map[string]any{})
-			time.Sleep(250 * time.Millisecond)
-		}
+	t.Run("a provider of sign-ins that does not answer any more", func(t *testing.T) {
+		begin := func() int { return w.Admin.Post(t, "/auth/login/organization", map[string]any{}).Status }
+		require.Equal(t, http.StatusOK, begin())
+		w.provider.Does(oidctest.Wrong{Step: map[string]http.HandlerFunc{oidctest.Discovery: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}})
+		// Its description is a minute old before it is asked again.
+		until.Holds(t, func() bool {
+			return begin() == http.StatusServiceUnavailable && w.firing(t, "FrontdeskSignInUnreachable", nil)
+		}, 3*time.Minute, 250*time.Millisecond, "nobody hears of it")
 		w.fires(t, "FrontdeskSignInUnreachable")
+		w.provider.Does(oidctest.Wrong{})
+		until.Holds(t, func() bool { return begin() == http.StatusOK && !w.firing(t, "FrontdeskSignInUnreachable", nil) }, 2*time.Minute, 250*time.Millisecond, "the alert does not end")
 	})
 	t.Run("a process that delivers no webhooks", func(t *testing.T) {
 		// The one that the load sends to is paused by now.

@@ -332,14 +332,29 @@ func TestAnAnswerThatCannotBeTrustedSignsNobodyIn(t *testing.T) {
 		s.Travel(10*time.Minute + time.Second)
 		b.comeBack(late).Fails(401, "svc_unauthorized")
 	})
-	t.Run("the provider's description is kept for when it is down", func(t *testing.T) {
+	t.Run("the provider's description is kept for when it cannot be read", func(t *testing.T) {
 		s.Travel(2 * time.Hour)
-		s.provider.Does(step(oidctest.Discovery, down))
+		s.provider.Does(step(oidctest.Discovery, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) }))
 		s.browser(t).signIn(anna(nil)).Is(200)
 		calls := s.provider.Calls(oidctest.Discovery)
 		s.browser(t).signIn(anna(nil)).Is(200)
 		require.Equal(t, calls, s.provider.Calls(oidctest.Discovery), "not asked again at once")
 		s.provider.Does(oidctest.Wrong{})
+	})
+	t.Run("nobody is sent to a provider that does not answer any more, and who is on the way comes back", func(t *testing.T) {
+		s.Travel(2 * time.Minute)
+		b := s.browser(t)
+		begun := b.answered(b.client().Post("/auth/login/organization", nil))
+		s.Travel(2 * time.Minute)
+		s.provider.Does(step(oidctest.Discovery, down))
+		s.Visitor().For(t).Post("/auth/login/organization", nil).Fails(503, "svc_unavailable")
+		calls := s.provider.Calls(oidctest.Discovery)
+		s.Visitor().For(t).Post("/auth/login/organization", nil).Fails(503, "svc_unavailable")
+		require.Equal(t, calls, s.provider.Calls(oidctest.Discovery), "one waits for it, not everybody")
+		b.comeBack(begun).Is(200)
+		s.provider.Does(oidctest.Wrong{})
+		s.Travel(11 * time.Second)
+		s.browser(t).signIn(anna(nil)).Is(200)
 	})
 }
 

@@ -24,10 +24,11 @@ import (
 )
 
 const (
-	// discoveredFor is for how long the provider's description of itself is good before it is read anew. Keys are read whenever a signature names another one.
-	discoveredFor = time.Hour
+	// discoveredFor is for how long the provider's description of itself is good before it is read anew, by which a provider that is down is noticed before a
+	// browser is sent there. Keys are read whenever a signature names another one.
+	discoveredFor = time.Minute
 	// againAfter is the pause after a description that could not be read anew; the one of before counts on.
-	againAfter = time.Minute
+	againAfter = 10 * time.Second
 	// skew is how much the clocks of the provider and of us may differ.
 	skew = time.Minute
 	// patience is for one call of the provider, longestAnswer what is read of it, in bytes.
@@ -62,6 +63,8 @@ type provider struct {
 	mu    sync.Mutex
 	found *described
 	until time.Time
+	// away is why the provider did not answer at all when it was last asked; nil if it did.
+	away error
 }
 
 // described is what the discovery document says.
@@ -105,7 +108,18 @@ func newProvider(k *app.Kit) *provider {
 	return p
 }
 
-// describe returns what the provider says of itself, read within the last hour or else the last time that it could be read. The error is errUnreachable.
+// reach is describe for a browser that is sent to the provider: it is errUnreachable also if the provider does not answer any more.
+func (p *provider) reach(ctx context.Context) (*described, error) {
+	d, err := p.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return d, p.away
+}
+
+// describe returns what the provider says of itself, read within the last minute or else the last time that it could be read. The error is errUnreachable.
 func (p *provider) describe(ctx context.Context) (*described, error) {
 	p.mu.Lock()
 	found, until := p.found, p.until
@@ -123,21 +137,31 @@ func (p *provider) describe(ctx context.Context) (*described, error) {
 			return answer.Val.(*described), nil
 		}
 		slog.WarnContext(ctx, "the organization's provider cannot be read", "issuer", p.issuer, "error", answer.Err)
+		failed := fmt.Errorf("%w: %w", errUnreachable, answer.Err)
 		if found == nil {
-			return nil, fmt.Errorf("%w: %w", errUnreachable, answer.Err)
+			return nil, failed
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.until = p.now().Add(againAfter)
+		p.until, p.away = p.now().Add(againAfter), nil
+		if isAway(answer.Err) {
+			p.away = failed
+		}
 		return found, nil
 	}
+}
+
+// isAway reports whether a call got no answer.
+func isAway(err error) bool {
+	_, away := errors.AsType[*url.Error](err)
+	return away
 }
 
 func (p *provider) discover(ctx context.Context) (*described, error) {
 	known, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.issuer)
 	if err != nil {
 		// The library repeats what was answered, which may be long and is anybody's.
-		if text := err.Error(); len(text) > 300 {
+		if text := err.Error(); len(text) > 300 && !isAway(err) {
 			err = errors.New(text[:300])
 		}
 		return nil, err
@@ -160,7 +184,7 @@ func (p *provider) discover(ctx context.Context) (*described, error) {
 	d.keys = oidc.NewRemoteKeySet(oidc.ClientContext(ctx, p.client), d.KeysAt)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.found, p.until = d, p.now().Add(discoveredFor)
+	p.found, p.until, p.away = d, p.now().Add(discoveredFor), nil
 	return d, nil
 }
 
@@ -284,7 +308,7 @@ func notExchanged(err error) error {
 
 // notVerified says why a token is not good: its keys do not answer, or it is wrong.
 func notVerified(err error, keys *keySet) error {
-	if _, ok := errors.AsType[*url.Error](keys.failed); ok {
+	if isAway(keys.failed) {
 		return fmt.Errorf("%w: its keys do not answer", errUnreachable)
 	}
 	return fmt.Errorf("%w: %w", errRejected, err)

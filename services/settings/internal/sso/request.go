@@ -89,7 +89,7 @@ func (r *Room) send(ctx context.Context, d *db.DB, in begin, channel string, con
 	if err := r.on(); err != nil {
 		return out, err
 	}
-	at, err := r.provider.describe(ctx)
+	at, err := r.provider.reach(ctx)
 	if err != nil {
 		signIns.Add(ctx, unreachable, 1)
 		return out, r.faultOf(err)
