@@ -46,4 +46,4 @@ function load_texts(): void {
 }
 add_action( 'init', __NAMESPACE__ . '\load_texts', 1 );
 
-register_deactivation_hook( FILE, __NAMESPACE__ . '\forget_schedule' );
+register_deactivation_hook( FILE, __NAMESPACE__ . '\deactivate' );

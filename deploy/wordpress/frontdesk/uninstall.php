@@ -27,4 +27,6 @@ if ( is_multisite() ) {
 } else {
 	$frontdesk_remove();
 }
-delete_metadata( 'user', 0, 'frontdesk_key', '', true );
+// On a network each website has its own, those that are gone too.
+global $wpdb;
+$wpdb->query( $wpdb->prepare( "DELETE FROM $wpdb->usermeta WHERE meta_key = 'frontdesk_key' OR meta_key LIKE %s", $wpdb->esc_like( $wpdb->base_prefix ) . '%' . $wpdb->esc_like( 'frontdesk_key' ) ) );

@@ -41,8 +41,29 @@ export async function makeGate() {
   }
 }
 
-/** Starts WordPress with an administrator "boss". php(code) runs PHP inside it, and answers what it prints. */
-export async function makeSite() {
+// What a web server's rules do for the websites of a network: the first folder of an address is a website, and its files are those of all.
+const router = `<?php
+$path = preg_replace( '#^/second(?=/)#', '', parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
+$file = $_SERVER['DOCUMENT_ROOT'] . $path . ( str_ends_with( $path, '/' ) ? 'index.php' : '' );
+if ( is_file( $file ) && ! str_ends_with( $file, '.php' ) ) {
+	if ( str_starts_with( $_SERVER['REQUEST_URI'], '/second/' ) ) {
+		header( "Location: $path" );
+		exit;
+	}
+	return false;
+}
+$file = is_file( $file ) ? $file : $_SERVER['DOCUMENT_ROOT'] . '/index.php';
+$_SERVER['SCRIPT_FILENAME'] = $file;
+$_SERVER['SCRIPT_NAME'] = $_SERVER['PHP_SELF'] = substr( $file, strlen( $_SERVER['DOCUMENT_ROOT'] ) );
+chdir( dirname( $file ) );
+require $file;
+`
+
+/**
+ * Starts WordPress with an administrator "boss". php(code) runs PHP inside it, and answers what it prints. With network it is the first of two
+ * websites of a network; the other one is at /second/, which php takes as its third argument.
+ */
+export async function makeSite({ network = false } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "frontdesk-wordpress-"))
   const data = join(dir, "data"), socket = join(dir, "sql.sock"), root = join(dir, "site"), log = join(dir, "debug.log")
   const run = (command, args, options) => {
@@ -66,17 +87,27 @@ export async function makeSite() {
   const url = `http://127.0.0.1:${port(0)}`
   const keys = ["AUTH_KEY", "SECURE_AUTH_KEY", "LOGGED_IN_KEY", "NONCE_KEY", "AUTH_SALT", "SECURE_AUTH_SALT", "LOGGED_IN_SALT", "NONCE_SALT"]
   const constants = { DB_NAME: "wordpress", DB_USER: "root", DB_PASSWORD: "", DB_HOST: "localhost:" + socket, DB_CHARSET: "utf8mb4", DB_COLLATE: "", WP_DEBUG: true, WP_DEBUG_LOG: log, WP_DEBUG_DISPLAY: false,
-    DISABLE_WP_CRON: true, WP_HTTP_BLOCK_EXTERNAL: true, WP_ACCESSIBLE_HOSTS: "127.0.0.1", FS_METHOD: "direct", WP_SITEURL: url, WP_HOME: url, ...Object.fromEntries(keys.map((k) => [k, k + dir])) }
-  writeFileSync(join(root, "wp-config.php"), `<?php\n${Object.entries(constants).map(([name, value]) => `define( '${name}', ${JSON.stringify(value)} );`).join("\n")}\n$table_prefix = 'wp_';\n` +
+    DISABLE_WP_CRON: true, WP_HTTP_BLOCK_EXTERNAL: true, WP_ACCESSIBLE_HOSTS: "127.0.0.1", FS_METHOD: "direct", ...(!network && { WP_SITEURL: url, WP_HOME: url }), ...Object.fromEntries(keys.map((k) => [k, k + dir])) }
+  const host = new URL(url).host
+  const configure = (more) => writeFileSync(join(root, "wp-config.php"), `<?php\n${Object.entries({ ...constants, ...more }).map(([name, value]) => `define( '${name}', ${JSON.stringify(value)} );`).join("\n")}\n$table_prefix = 'wp_';\n` +
     `if ( ! defined( 'ABSPATH' ) ) { define( 'ABSPATH', __DIR__ . '/' ); }\nrequire_once ABSPATH . 'wp-settings.php';\n`)
-  const php = (code, before = "") => run("php", ["-r", `$_SERVER['HTTP_HOST'] = '${new URL(url).host}'; $_SERVER['REQUEST_METHOD'] = 'GET'; ${before} require '${root}/wp-load.php'; ${code}`], { cwd: root })
-  php(`require ABSPATH . 'wp-admin/includes/upgrade.php'; wp_install( 'Praktijk Linde', 'boss', 'boss@example.com', true, '', '${password}' ); update_option( 'show_avatars', 0 );`, "define( 'WP_INSTALLING', true );")
-  const server = spawn("php", ["-S", `127.0.0.1:${port(0)}`, "-t", root], { stdio: "ignore", env: { ...process.env, PHP_CLI_SERVER_WORKERS: "6" }, detached: true })
+  const php = (code, before = "", path = "/") => run("php", ["-r", `$_SERVER['HTTP_HOST'] = '${host}'; $_SERVER['REQUEST_METHOD'] = 'GET'; $_SERVER['REQUEST_URI'] = '${path}'; ${before} require '${root}/wp-load.php'; ${code}`], { cwd: root })
+  configure({})
+  php(`require ABSPATH . 'wp-admin/includes/upgrade.php'; wp_install( 'Praktijk Linde', 'boss', 'boss@example.com', true, '', '${password}' ); update_option( 'show_avatars', 0 );`,
+    `define( 'WP_INSTALLING', true );${network ? ` define( 'WP_SITEURL', '${url}' );` : ""}`)
+  if (network) {
+    php(`require ABSPATH . 'wp-admin/includes/upgrade.php'; foreach ( $wpdb->tables( 'ms_global' ) as $name => $table ) { $wpdb->$name = $table; } install_network();
+      $made = populate_network( 1, '${host}', 'boss@example.com', 'Linde', '/', false ); if ( is_wp_error( $made ) ) { echo $made->get_error_message(); exit( 1 ); }`, "define( 'WP_INSTALLING_NETWORK', true );")
+    configure({ MULTISITE: true, SUBDOMAIN_INSTALL: false, DOMAIN_CURRENT_SITE: host, PATH_CURRENT_SITE: "/", SITE_ID_CURRENT_SITE: 1, BLOG_ID_CURRENT_SITE: 1 })
+    php(`$made = wpmu_create_blog( '${host}', '/second/', 'Second', get_user_by( 'login', 'boss' )->ID, array( 'public' => 1, 'show_avatars' => 0 ), 1 ); if ( is_wp_error( $made ) ) { echo $made->get_error_message(); exit( 1 ); }`)
+    writeFileSync(join(dir, "router.php"), router)
+  }
+  const server = spawn("php", ["-S", `127.0.0.1:${port(0)}`, "-t", root, ...(network ? [join(dir, "router.php")] : [])], { stdio: "ignore", env: { ...process.env, PHP_CLI_SERVER_WORKERS: "6" }, detached: true })
   await until("WordPress", () => fetch(url).then((a) => a.ok, () => false))
   return {
     url, plugin, php, sql,
-    /** Complaints of PHP, apart from those about wordpress.org, which this WordPress may not ask. */
-    complaints: () => (existsSync(log) ? readFileSync(log, "utf8") : "").split("\n").filter((line) => line && !line.includes("WordPress.org")).join("\n"),
+    /** Complaints of PHP, apart from those about wordpress.org, which this WordPress may not ask, and about what WordPress itself has for networks. */
+    complaints: () => (existsSync(log) ? readFileSync(log, "utf8") : "").split("\n").filter((line) => line && !/WordPress\.org|wp-includes\/ms-functions\.php/.test(line)).join("\n"),
     async stop() {
       process.kill(-server.pid)
       db.kill()

@@ -84,6 +84,19 @@ function forget_schedule(): void {
 }
 
 /**
+ * Ends the hourly look where the plugin is switched off.
+ *
+ * @param bool $network On each website of a network.
+ */
+function deactivate( bool $network ): void {
+	foreach ( $network ? get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) : array( get_current_blog_id() ) as $site ) {
+		is_multisite() && switch_to_blog( $site );
+		forget_schedule();
+		is_multisite() && restore_current_blog();
+	}
+}
+
+/**
  * The abilities that are known, by name.
  *
  * @return array<string, array<string, mixed>>

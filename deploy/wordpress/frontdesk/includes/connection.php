@@ -19,8 +19,6 @@ const OPTION_KEY = 'frontdesk_key';
 const OPTION_DESK = 'frontdesk_desk';
 /** The abilities that were last known. */
 const OPTION_ABILITIES = 'frontdesk_abilities';
-/** Login and sealed application password of a WordPress user. */
-const META_KEY = 'frontdesk_key';
 /** The hourly look at the abilities. */
 const HOOK_REFRESH = 'frontdesk_refresh';
 
@@ -99,7 +97,18 @@ function site_key(): ?array {
  * @return array{0: string, 1: string}|null
  */
 function user_key( int $user ): ?array {
-	return opened( get_user_meta( $user, META_KEY, true ), "user $user" );
+	return opened( get_user_meta( $user, meta_key(), true ), "user $user" );
+}
+
+/**
+ * Where login and sealed application password of a WordPress user are kept. The users of a network are those of all its websites, and each website has a
+ * connection and a table of rights of its own.
+ *
+ * @param ?int $site The website; null for the one of now.
+ */
+function meta_key( ?int $site = null ): string {
+	global $wpdb;
+	return ( is_multisite() ? $wpdb->get_blog_prefix( $site ) : '' ) . 'frontdesk_key';
 }
 
 /**
@@ -120,7 +129,7 @@ function keep_site_key( string $login, string $password ): void {
  * @param string $password The application password.
  */
 function keep_user_key( int $user, string $login, string $password ): void {
-	update_user_meta( $user, META_KEY, sealed( $login, $password, "user $user" ) );
+	update_user_meta( $user, meta_key(), sealed( $login, $password, "user $user" ) );
 }
 
 /**

@@ -50,7 +50,7 @@ function save_own_key( \WP_Error $errors, bool $update, object $user ): void {
 	$login    = sent( 'frontdesk_login' );
 	$password = sent( 'frontdesk_password' );
 	if ( '' !== sent( 'frontdesk_forget' ) ) {
-		delete_user_meta( $id, META_KEY );
+		delete_user_meta( $id, meta_key() );
 	} elseif ( '' !== $password ) {
 		// A password for assistants reaches abilities only.
 		$answer = call( 'GET', '/abilities', array( $login, $password ), null, ABILITY_SECONDS );
@@ -62,3 +62,14 @@ function save_own_key( \WP_Error $errors, bool $update, object $user ): void {
 	}
 }
 add_action( 'user_profile_update_errors', __NAMESPACE__ . '\save_own_key', 10, 3 );
+
+/**
+ * Forgets the credential of somebody who leaves a website of a network.
+ *
+ * @param int $user Who.
+ * @param int $site The website.
+ */
+function forget_own_key( int $user, int $site ): void {
+	delete_user_meta( $user, meta_key( $site ) );
+}
+add_action( 'remove_user_from_blog', __NAMESPACE__ . '\forget_own_key', 10, 2 );
