@@ -138,6 +138,10 @@ wordpress: ui launcher ## run the plugin in a WordPress of its own, in a real br
 n8n: ui launcher ## lint the nodes for n8n, and run them in an n8n of its own against a system of its own
 	@deploy/n8n/test/run
 
+.PHONY: oidc
+oidc: ui launcher ## sign people in at a Keycloak, in a real browser, on a system of its own
+	@deploy/oidc/run
+
 # The nodes for n8n as they are packed, where npm is there.
 .PHONY: n8n-dist
 n8n-dist:
@@ -178,7 +182,7 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress n8n
+LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress n8n oidc
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \
