@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/webhook"
 	"frontdesk/proto"
@@ -100,6 +101,16 @@ func (s *Site) Exposed(ability string, byDefault bool) bool {
 		return exposed
 	}
 	return byDefault
+}
+
+// Language is that of mails to a person of the team, nil for anybody else, and the country whose habits they follow: the language that the person has
+// chosen, else that of the business's country.
+func (s *Site) Language(of *proto.User) (language, country string) {
+	var general struct {
+		Country string `json:"country"`
+	}
+	s.Read("general", &general)
+	return cmp.Or(of.GetLanguage(), lang.OfCountry(general.Country)), general.Country
 }
 
 // Business is who the site's mails come from: the name "Frontdesk" until settings has one.

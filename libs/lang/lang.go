@@ -38,10 +38,10 @@ func OfCountry(country string) string {
 	return Languages[0]
 }
 
-// Colon stands between a name and its value; in French with a space before it.
+// Colon stands behind the name of a value; in French with a space before it.
 func Colon(language string) string {
 	if language == "fr" {
-		return " : "
+		return " :"
 	}
-	return ": "
+	return ":"
 }

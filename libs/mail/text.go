@@ -14,11 +14,11 @@ func (c Content) text() string {
 	for _, b := range c.Body {
 		switch {
 		case b.Button != nil:
-			add(b.Button.Text + strings.TrimRight(colon, " ") + "\n" + b.Button.URL)
+			add(b.Button.Text + colon + "\n" + b.Button.URL)
 		case len(b.Rows) > 0:
 			rows := make([]string, len(b.Rows))
 			for i, r := range b.Rows {
-				rows[i] = r.Label + colon + r.Value
+				rows[i] = r.Label + colon + " " + r.Value
 			}
 			add(strings.Join(rows, "\n"))
 		default:
@@ -28,7 +28,7 @@ func (c Content) text() string {
 	var foot []string
 	foot = append(foot, c.Footer...)
 	for _, l := range c.FooterLinks {
-		foot = append(foot, l.Text+colon+l.URL)
+		foot = append(foot, l.Text+colon+" "+l.URL)
 	}
 	if len(foot) > 0 {
 		// A line of two dashes and a space begins what mail programs fold away.

@@ -182,7 +182,7 @@ func (r *Room) calendarFile(now time.Time, t *web.Reader, a appointments.Record,
 		e.Description += "\n" + t.T("for") + " " + mail.Unlinked(a.BookedFor)
 	}
 	if manage.URL != "" {
-		e.Description += "\n" + manage.Text + lang.Colon(t.Language) + manage.URL
+		e.Description += "\n" + manage.Text + lang.Colon(t.Language) + " " + manage.URL
 	}
 	switch at.Kind {
 	case "online":

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"cmp"
 	files "embed"
 
 	"frontdesk/libs/address"
@@ -21,17 +20,13 @@ var readers = web.Readers(texts)
 // Language is that of mails to an address, and the country whose habits they follow: the language that the member of the team has chosen whose
 // address it is, else that of the business's country.
 func (r *Room) Language(to string) (language, country string) {
-	var general struct {
-		Country string `json:"country"`
-	}
-	r.Site.Read("general", &general)
-	language = lang.OfCountry(general.Country)
+	var member *proto.User
 	for _, u := range r.Identity.Users() {
 		if address.Key(u.GetEmail()) == address.Key(to) {
-			language = cmp.Or(u.GetLanguage(), language)
+			member = u
 		}
 	}
-	return language, general.Country
+	return r.Site.Language(member)
 }
 
 // Notification is the mail about a submission to an address that the form notifies. All of it is text for libs/mail, which lets nothing in it
@@ -40,14 +35,14 @@ func (r *Room) Notification(to, name string, lines []form.Line) mail.Content {
 	language, country := r.Language(to)
 	t := readers(language, country, r.Config.Zone)
 	c := mail.Content{
-		Kind: proto.KindFormSubmitted, To: mail.Person{Address: to}, Language: t.Language, Business: r.Site.Business(), Subject: t.T("submitted_subject") + ": " + name,
+		Kind: proto.KindFormSubmitted, To: mail.Person{Address: to}, Language: t.Language, Business: r.Site.Business(), Subject: t.T("submitted_subject") + lang.Colon(language) + " " + name,
 		ReplyTo: form.ReplyTo(lines), Paragraphs: []string{t.T("submitted_text", "form", name)}, Footer: []string{t.T("submitted_why")},
 	}
 	for _, l := range lines {
 		switch {
 		case l.Text == "":
 		case l.Kind == form.KindLongText:
-			c.Closing = append(c.Closing, l.Label+":\n"+l.Text)
+			c.Closing = append(c.Closing, l.Label+lang.Colon(language)+"\n"+l.Text)
 		default:
 			c.Rows = append(c.Rows, mail.Row{Label: l.Label, Value: l.Text})
 		}

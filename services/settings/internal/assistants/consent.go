@@ -274,6 +274,5 @@ func (r *Room) agree(ctx context.Context, tx *db.Tx, in connectInput) (newConnec
 }
 
 func (r *Room) noticeConnection(ctx context.Context, tx *db.Tx, p people.Person, name, host string) error {
-	return r.people.Notice(ctx, tx, p, "new_connection", "An assistant is connected", "You have connected an assistant that calls itself “"+name+"”, at "+host+
-		". It acts in your name, as far as you have agreed. Your account shows all that are connected, and ends them.")
+	return r.people.Notice(ctx, tx, p, "new_connection", "host", host, "name", name)
 }

@@ -168,8 +168,7 @@ func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 }
 
 func (r *Room) noticeStolen(ctx context.Context, tx *db.Tx, p people.Person, name string) error {
-	return r.people.Notice(ctx, tx, p, "connection_reused", "An assistant was disconnected", "A secret of the assistant “"+name+"” was used twice, so somebody may have stolen it. "+
-		"The assistant is disconnected. Connect it again if you trust it.")
+	return r.people.Notice(ctx, tx, p, "connection_reused", "name", name)
 }
 
 func endTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) error {

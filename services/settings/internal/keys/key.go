@@ -226,5 +226,5 @@ func publishAll(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 }
 
 func (r *Room) noticeKey(ctx context.Context, tx *db.Tx, p people.Person, name string) error {
-	return r.people.Notice(ctx, tx, p, "new_key", "A new application password", "Your account has a new application password, called “"+name+"”. It reaches the API in your name.")
+	return r.people.Notice(ctx, tx, p, "new_key", "name", name)
 }

@@ -109,7 +109,7 @@ func TestAMailIsSeenAndSentOnceMore(t *testing.T) {
 		require.Equal(t, "expired", c.Post(latePath+"/resend", nil).Fails(409, "svc_conflict").Text("data.reason"))
 	})
 	t.Run("a mail about an account shows nothing and is not sent again, one about marketing is asked elsewhere", func(t *testing.T) {
-		account := letter(t, "an@example.com")
+		account := letterOf(t, "an@example.com")
 		account.Kind, account.Text = "account.password", "Choose one: "+salon+"/password#token=secret"
 		path := sent(account)
 		seen := c.Get(path).Is(200)
@@ -117,15 +117,15 @@ func TestAMailIsSeenAndSentOnceMore(t *testing.T) {
 		require.Nil(t, seen.Value("html"))
 		require.Equal(t, "no_text", c.Post(path+"/resend", nil).Fails(409, "svc_conflict").Text("data.reason"))
 		require.Zero(t, count(t, s, `select count(*) from mail where kind like 'account.%' and kept is not null`))
-		asks := letter(t, "eve@example.com")
+		asks := letterOf(t, "eve@example.com")
 		asks.Kind = "marketing.confirm"
 		require.Equal(t, "ask_again", c.Post(sent(asks)+"/resend", nil).Fails(409, "svc_conflict").Text("data.reason"))
 	})
 	t.Run("one that names somebody who is erased is gone, though it was sent", func(t *testing.T) {
 		record := uuid.NewString()
-		team := letter(t, "team@example.com")
+		team := letterOf(t, "team@example.com")
 		team.Kind, team.Records = "team_booked", []string{record}
-		named := letter(t, "team@example.com")
+		named := letterOf(t, "team@example.com")
 		named.Kind, named.Text = "team_booked", "From Ann <Ann@Example.com>."
 		sent(team)
 		sent(named)

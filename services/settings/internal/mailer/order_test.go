@@ -61,7 +61,7 @@ func TestMailsAboutOneThingKeepTheirOrder(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 	s, _ := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
 	about := func(subject, kind, thing string, replaces bool) {
-		m := letter(t, "an@example.com")
+		m := letterOf(t, "an@example.com")
 		m.Subject, m.Kind, m.About, m.Replaces = subject, kind, thing, replaces
 		s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: m.GetAbout(), Data: m})
 		s.Settle()
@@ -107,7 +107,7 @@ func TestAMailWaitsForNoneAboutSomethingElse(t *testing.T) {
 	box.serve(t, l)
 	s, _ := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
 	send := func(to, about string) {
-		m := letter(t, to)
+		m := letterOf(t, to)
 		m.About, m.Replaces = about, true
 		post(t, s, m)
 	}
@@ -115,7 +115,7 @@ func TestAMailWaitsForNoneAboutSomethingElse(t *testing.T) {
 	s.Eventually(func() bool { return box.came.Load() == 1 })
 	send("late@example.com", "a")
 	send("other@example.com", "b")
-	post(t, s, letter(t, "free@example.com"))
+	post(t, s, letterOf(t, "free@example.com"))
 	s.Eventually(func() bool { return box.came.Load() == 3 })
 	require.Empty(t, box.to("late@example.com"), "the server has the one before, and may take it")
 	close(box.stall)

@@ -16,6 +16,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/letter"
 	"frontdesk/libs/mail"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/row"
@@ -39,7 +40,7 @@ func (r *Room) Queue(ctx context.Context, tx *db.Tx, c mail.Content) error {
 		return err
 	}
 	if c.Footer == nil {
-		c.Footer = []string{"This mail was sent by " + c.Business.Name + " because somebody used this address there."}
+		c.Footer = []string{letter.Reader(c.Language, "", r.Config.Zone).T("used", "business", c.Business.Name)}
 	}
 	m, err := mail.Render(c)
 	if errors.Is(err, mail.ErrContent) {

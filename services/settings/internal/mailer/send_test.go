@@ -110,7 +110,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-func letter(t *testing.T, to string) *proto.Mail {
+func letterOf(t *testing.T, to string) *proto.Mail {
 	t.Helper()
 	m, err := mail.Render(mail.Content{Kind: "test", To: mail.Person{Address: to}, Business: mail.Business{Name: "Lux"}, Subject: "Hello", Paragraphs: []string{"Hello."}})
 	require.NoError(t, err)
@@ -138,14 +138,14 @@ func TestAMailGoesOutOnceWhenItsTimeHasCome(t *testing.T) {
 	s, _ := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
 	c := s.As("site_admin")
 	t.Run("a mail goes out once per ID", func(t *testing.T) {
-		m := letter(t, "an@example.com")
+		m := letterOf(t, "an@example.com")
 		post(t, s, m)
 		post(t, s, m)
-		post(t, s, letter(t, "refused@example.com"))
+		post(t, s, letterOf(t, "refused@example.com"))
 		s.Eventually(func() bool { return len(c.Get("/mails?status=sent").Is(200).Items()) == 1 })
 		s.Eventually(func() bool { return len(c.Get("/mails?status=failed").Is(200).Items()) == 1 })
 		post(t, s, m)
-		post(t, s, letter(t, "behind@example.com"))
+		post(t, s, letterOf(t, "behind@example.com"))
 		sentAll(t, s, box, "behind@example.com")
 		require.Len(t, box.to("an@example.com"), 1)
 		require.Contains(t, box.to("an@example.com")[0], "Reply-To: <admin@example.com>")
@@ -157,7 +157,7 @@ func TestAMailGoesOutOnceWhenItsTimeHasCome(t *testing.T) {
 		require.Zero(t, kept, "what was sent is not kept")
 	})
 	t.Run("a mail of history is kept as failed", func(t *testing.T) {
-		old, fresh := letter(t, "old@example.com"), letter(t, "fresh@example.com")
+		old, fresh := letterOf(t, "old@example.com"), letterOf(t, "fresh@example.com")
 		s.Send(apptest.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: old.GetId(), Data: old, State: true})
 		post(t, s, fresh)
 		sentAll(t, s, box, "fresh@example.com")
@@ -167,10 +167,10 @@ func TestAMailGoesOutOnceWhenItsTimeHasCome(t *testing.T) {
 		require.NotEmpty(t, failed.Text("items.0.error"))
 	})
 	t.Run("a mail that is for later waits", func(t *testing.T) {
-		m := letter(t, "later@example.com")
+		m := letterOf(t, "later@example.com")
 		m.NotBefore = s.Now().Add(time.Hour).Unix()
 		post(t, s, m)
-		post(t, s, letter(t, "soon@example.com"))
+		post(t, s, letterOf(t, "soon@example.com"))
 		s.Eventually(func() bool { return len(box.to("soon@example.com")) == 1 })
 		require.Empty(t, box.to("later@example.com"))
 		s.Travel(2 * time.Hour)
@@ -184,7 +184,7 @@ func TestASendingServerThatIsDownLosesNothing(t *testing.T) {
 	s, _ := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + address })
 	c := s.As("site_admin")
 	for _, to := range []string{"a@example.com", "b@example.com", "c@example.com"} {
-		post(t, s, letter(t, to))
+		post(t, s, letterOf(t, to))
 	}
 	s.Eventually(func() bool { return len(c.Get("/mails?status=retrying").Is(200).Items()) == 3 })
 	require.NotEmpty(t, c.Get("/mails").Text("items.0.error"))
@@ -212,7 +212,7 @@ func TestReplicasDoNotSendOneMailTwice(t *testing.T) {
 	t.Cleanup(func() { cancel(); others.Wait() })
 	require.NoError(t, s.Kit.DB.Do(ctx, func(tx *db.Tx) error {
 		for range 60 {
-			if err := tx.Mail(ctx, letter(t, "many@example.com")); err != nil {
+			if err := tx.Mail(ctx, letterOf(t, "many@example.com")); err != nil {
 				return err
 			}
 		}
@@ -259,7 +259,7 @@ func TestAMailOnItsWayIsNotSentTwiceWhenTheProcessStops(t *testing.T) {
 			t.Parallel()
 			box := &mailbox{have: map[string][]string{}, stall: make(chan struct{})}
 			s, inside, statuses := ownMails(t, box)
-			post(t, s, letter(t, "an@example.com"))
+			post(t, s, letterOf(t, "an@example.com"))
 			s.Settle()
 			running, stop := context.WithCancel(t.Context())
 			ended := make(chan struct{})
@@ -291,7 +291,7 @@ func TestAFrozenReplicaDoesNotSendWhatAnotherHasSent(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}}
 	s, inside, statuses := ownMails(t, box)
-	post(t, s, letter(t, "an@example.com"))
+	post(t, s, letterOf(t, "an@example.com"))
 	s.Settle()
 	frozen, err := inside.claim(t.Context())
 	require.NoError(t, err)
@@ -321,7 +321,7 @@ func TestAMailWhoseProcessDiedWhileItWasSentIsUnknown(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}}
 	s, inside, statuses := ownMails(t, box)
-	post(t, s, letter(t, "an@example.com"))
+	post(t, s, letterOf(t, "an@example.com"))
 	s.Settle()
 	c, err := inside.claim(t.Context())
 	require.NoError(t, err)
@@ -345,7 +345,7 @@ func TestAMailOfAnAppThatIsOffWaits(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}}
 	s, inside, statuses := ownMails(t, box)
-	soon, late, other := letter(t, "soon@example.com"), letter(t, "late@example.com"), letter(t, "other@example.com")
+	soon, late, other := letterOf(t, "soon@example.com"), letterOf(t, "late@example.com"), letterOf(t, "other@example.com")
 	soon.App, soon.NotAfter = "booking", s.Now().Add(time.Hour).Unix()
 	late.App, late.NotAfter = "booking", s.Now().Add(3*time.Hour).Unix()
 	for _, m := range []*proto.Mail{soon, late, other} {
@@ -362,7 +362,7 @@ func TestAMailOfAnAppThatIsOffWaits(t *testing.T) {
 	defer func() { stop(); <-ended }()
 	s.Eventually(func() bool { return len(box.to("other@example.com")) == 1 })
 	s.Travel(2 * time.Hour)
-	post(t, s, letter(t, "zoe@example.com"))
+	post(t, s, letterOf(t, "zoe@example.com"))
 	s.Eventually(func() bool { return len(box.to("zoe@example.com")) == 1 })
 	require.Empty(t, box.to("late@example.com"))
 	require.Empty(t, box.to("soon@example.com"))
@@ -378,8 +378,8 @@ func TestAMailThatNobodyCouldSendForDaysIsNotSentAnyMore(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}}
 	s, inside, statuses := ownMails(t, box)
-	post(t, s, letter(t, "old@example.com"))
-	later := letter(t, "asked-early@example.com")
+	post(t, s, letterOf(t, "old@example.com"))
+	later := letterOf(t, "asked-early@example.com")
 	later.NotBefore = time.Now().Add(6 * 24 * time.Hour).Unix()
 	post(t, s, later)
 	s.Settle()
@@ -396,7 +396,7 @@ func TestAMailThatNobodyCouldSendForDaysIsNotSentAnyMore(t *testing.T) {
 	<-ended
 
 	// However old it is, a server may refuse it for a while.
-	post(t, s, letter(t, "an@example.com"))
+	post(t, s, letterOf(t, "an@example.com"))
 	s.Settle()
 	for attempts, status := range map[int]string{1: statusRetrying, mostAttempts: statusFailed} {
 		_, err := s.Kit.DB.Pool.Exec(t.Context(), `update mail set created_at = now() - interval '30 days', attempts = $1, next_at = now() where recipient = 'an@example.com'`, attempts-1)
@@ -415,7 +415,7 @@ func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{have: map[string][]string{}, stall: make(chan struct{})}
 	s, inside, statuses := ownMails(t, box)
-	post(t, s, letter(t, "an@example.com"))
+	post(t, s, letterOf(t, "an@example.com"))
 	s.Settle()
 	running, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -435,7 +435,7 @@ func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
 	stop()
 	<-ended
 	// A dead process's lease does not last longer because the server's clock went back.
-	post(t, s, letter(t, "bo@example.com"))
+	post(t, s, letterOf(t, "bo@example.com"))
 	s.Settle()
 	_, err := s.Kit.DB.Pool.Exec(t.Context(), `update mail set status = 'queued', leased_until = now() + interval '10 minutes' where recipient = 'bo@example.com'`)
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ func TestAMailWaitsWhileItsSenderIsRefusedAndComesFromTheBusiness(t *testing.T) 
 	t.Cleanup(func() { _ = server.Close() })
 	s, _ := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
 	c := s.As("site_admin")
-	post(t, s, letter(t, "an@example.com"))
+	post(t, s, letterOf(t, "an@example.com"))
 	s.Eventually(func() bool { return len(c.Get("/mails?status=retrying").Is(200).Items()) == 1 })
 	require.Contains(t, c.Get("/mails").Text("items.0.error"), "Sender address rejected")
 

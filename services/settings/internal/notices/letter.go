@@ -112,7 +112,7 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 	title, by := t.T(c.Kind+"_subject"), mail.Unlinked(cmp.Or(n.GetBy(), t.T("somebody")))
 	switch {
 	case c.Kind == kindAgenda:
-		c.Subject = title + colon + t.Date(time.Unix(n.GetNotBefore(), 0))
+		c.Subject = title + colon + " " + t.Date(time.Unix(n.GetNotBefore(), 0))
 		c.Paragraphs = []string{t.N("agenda_text", len(n.GetVisits()))}
 		for _, v := range n.GetVisits()[:min(len(n.GetVisits()), mostRows)] {
 			c.Rows = append(c.Rows, mail.Row{Label: w.hours(v), Value: w.visit(v)})
@@ -120,10 +120,10 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 		c.Buttons = []mail.Link{{Text: t.T("see_calendar"), URL: w.portal + "/calendar"}}
 	case n.GetSubmission() != nil:
 		s := n.GetSubmission()
-		c.Subject, c.Paragraphs, c.ReplyTo = title+colon+s.GetForm(), []string{t.T("submitted_text", "form", s.GetForm())}, s.GetReplyTo()
+		c.Subject, c.Paragraphs, c.ReplyTo = title+colon+" "+s.GetForm(), []string{t.T("submitted_text", "form", s.GetForm())}, s.GetReplyTo()
 		for _, l := range s.GetLines() {
 			if l.GetLong() {
-				c.Closing = append(c.Closing, l.GetLabel()+strings.TrimRight(colon, " ")+"\n"+l.GetText())
+				c.Closing = append(c.Closing, l.GetLabel()+colon+"\n"+l.GetText())
 			} else {
 				c.Rows = append(c.Rows, mail.Row{Label: l.GetLabel(), Value: l.GetText()})
 			}
@@ -131,7 +131,7 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 		c.Buttons = []mail.Link{{Text: t.T("see_submission"), URL: w.portal + "/submissions/" + s.GetId()}}
 	case n.GetGiven() != nil:
 		g := n.GetGiven()
-		c.Subject, c.Paragraphs = title+colon+w.given(g), []string{t.N("assigned_text", int(g.GetTotal()), "by", by)}
+		c.Subject, c.Paragraphs = title+colon+" "+w.given(g), []string{t.N("assigned_text", int(g.GetTotal()), "by", by)}
 		c.Buttons = []mail.Link{{Text: t.T("see_contacts"), URL: w.portal + "/contacts"}}
 		if g.GetTotal() == 1 && len(g.GetContacts()) == 1 {
 			c.Buttons = []mail.Link{{Text: t.T("see_contact"), URL: w.portal + "/contacts/" + g.GetContacts()[0].GetId()}}
@@ -143,15 +143,15 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 		}
 	case n.GetTask() != nil:
 		task := n.GetTask()
-		c.Subject, c.Paragraphs = t.T("task_subject")+colon+task.GetTitle(), []string{t.T("task_text", "by", by)}
+		c.Subject, c.Paragraphs = t.T("task_subject")+colon+" "+task.GetTitle(), []string{t.T("task_text", "by", by)}
 		c.Rows = []mail.Row{{Label: t.T("due"), Value: w.due(task)}, {Label: t.T("client"), Value: mail.Unlinked(task.GetContact().GetName())}}
 		c.Buttons = []mail.Link{{Text: t.T("see_tasks"), URL: w.portal + "/tasks"}}
 	case n.GetCalendar() != nil:
-		c.Subject, c.Paragraphs = title+colon+n.GetCalendar().GetName(), []string{t.T("calendar_failing_text"), t.T("calendar_failing_until")}
+		c.Subject, c.Paragraphs = title+colon+" "+n.GetCalendar().GetName(), []string{t.T("calendar_failing_text"), t.T("calendar_failing_until")}
 		c.Buttons = []mail.Link{{Text: t.T("see_hours"), URL: w.portal + "/hours?staff=" + strconv.FormatInt(n.GetCalendar().GetUserId(), 10)}}
 	default:
 		v := n.GetVisits()[0]
-		c.Subject = title + colon + mail.Unlinked(v.GetClient()) + ", " + v.GetService()
+		c.Subject = title + colon + " " + mail.Unlinked(v.GetClient()) + ", " + v.GetService()
 		c.Paragraphs, c.ReplyTo = []string{t.T(to.GetHow()+"_text", "by", by, "staff", v.GetStaff())}, v.GetEmail()
 		if n.GetEndsAt() > 0 {
 			ends := time.Unix(n.GetEndsAt(), 0)
@@ -316,7 +316,7 @@ func (w who) event(now time.Time, v *proto.Notice_Visit) ics.Event {
 		Attendee: ics.Person{Name: w.Name, Email: w.Address}}
 	lines := []string{t.T("with") + " " + v.GetStaff()}
 	if v.GetPhone() != "" {
-		lines = append(lines, t.T("phone")+lang.Colon(t.Language)+v.GetPhone())
+		lines = append(lines, t.T("phone")+lang.Colon(t.Language)+" "+v.GetPhone())
 	}
 	e.Description = strings.Join(append(lines, w.portal+"/appointments/"+v.GetId()), "\n")
 	return e

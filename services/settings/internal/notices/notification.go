@@ -53,7 +53,7 @@ type (
 type notifications struct {
 	Kinds    kinds   `json:"kinds"`
 	DigestAt string  `json:"digest_at" doc:"When digest and agenda go out, HH:MM in the zone of the business."`
-	Language *string `json:"language" enum:"en,nl,fr,de" nullable:"true" doc:"Language of these mails; null for that of the business's country."`
+	Language *string `json:"language" enum:"en,nl,fr,de" nullable:"true" doc:"Language of all mails to the caller, also about the account; null for that of the business's country."`
 
 	person, version int64
 }
@@ -100,7 +100,7 @@ var clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
 func (r *Room) update(ctx context.Context, tx *db.Tx, in struct {
 	Kinds    changedKinds      `json:"kinds,omitzero" doc:"How the caller is told of these kinds: off, by mail at once, or in the digest."`
 	DigestAt opt.Value[string] `json:"digest_at,omitzero" maxLength:"5" doc:"When digest and agenda go out, HH:MM in the zone of the business."`
-	Language opt.Value[string] `json:"language,omitzero" nullable:"true" enum:"en,nl,fr,de" doc:"Language of these mails; null for that of the business's country."`
+	Language opt.Value[string] `json:"language,omitzero" nullable:"true" enum:"en,nl,fr,de" doc:"Language of all mails to the caller, also about the account; null for that of the business's country."`
 }) (notifications, error) {
 	if in.DigestAt.Given() && !clock.MatchString(in.DigestAt.V) {
 		return notifications{}, fault.Invalid("digest_at", fault.NewProblem("clock", "must be a time of day such as 07:30"))

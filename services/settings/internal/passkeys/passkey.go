@@ -212,7 +212,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return passkey{}, fmt.Errorf("store passkey: %w", err)
 	}
-	return k, r.people.Notice(ctx, tx, p, "new_passkey", "A new passkey", "Your account has a new passkey, called “"+name+"”. It signs in as you.")
+	return k, r.people.Notice(ctx, tx, p, "new_passkey", "name", name)
 }
 
 // remove removes a passkey of the caller. Errors: 403 without a recent password, 404 for another's.

@@ -74,12 +74,9 @@ func (r *Room) mailPasswordLink(ctx context.Context, tx *db.Tx, p people.Person)
 	if err != nil {
 		return err
 	}
-	return r.mails.Queue(ctx, tx, mail.Content{
-		Kind: "account.password", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "Choose a new password", Greeting: "Hello " + p.Name + ",",
-		Paragraphs: []string{"Somebody, most likely you, asked for a new password. The link works for two hours and once."},
-		Buttons:    []mail.Link{{Text: "Choose a new password", URL: link}},
-		Closing:    []string{"If it was not you, there is nothing to do: your password stays as it is."},
-	})
+	c, t := r.people.Letter(p, "password")
+	c.Buttons, c.Closing = []mail.Link{{Text: t.T("password_button"), URL: link}}, []string{t.T("password_not_you")}
+	return r.mails.Queue(ctx, tx, c)
 }
 
 // newLink makes the locked user a link to choose a new password. Those of before end.
@@ -204,5 +201,5 @@ func (r *Room) Choose(ctx context.Context, d *db.DB, kind string, in NewPassword
 }
 
 func (r *Room) noticePassword(ctx context.Context, tx *db.Tx, p people.Person) error {
-	return r.people.Notice(ctx, tx, p, "new_password", "Your password has changed", "Your account has a new password. All browsers were signed out.")
+	return r.people.Notice(ctx, tx, p, "new_password")
 }

@@ -2,7 +2,9 @@ package people
 
 import (
 	"context"
+	"embed"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/mileusna/useragent"
@@ -10,26 +12,48 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
+	"frontdesk/libs/web"
 )
 
-// Notice mails a user what has just happened to their account, and what to do if it was not them.
-func (r *Room) Notice(ctx context.Context, tx *db.Tx, p Person, kind, subject string, paragraphs ...string) error {
-	return r.mails.Queue(ctx, tx, mail.Content{
-		Kind: "account." + kind, To: mail.Person{Name: p.Name, Address: p.Email}, Subject: subject, Greeting: "Hello " + p.Name + ",",
-		Paragraphs: append(paragraphs, "It happened on "+tx.Now.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04")+Origin(ctx, tx)+"."),
-		Closing:    []string{"If it was not you, choose a new password at once, and tell an administrator."},
-		Buttons:    []mail.Link{{Text: "Look at your account", URL: r.Config.PublicURL + "/account"}},
-	})
+//go:embed text/*.json
+var folder embed.FS
+
+// readers gives the texts of mails about accounts in a language.
+var readers = web.Readers(folder)
+
+// Letter begins the mail to p about their account that has the texts <key>_subject and <key>_text, in the language of p, whom the reader is for.
+// Pairs fill them in. Its kind is the key up to the first dot.
+func (r *Room) Letter(p Person, key string, pairs ...any) (mail.Content, *web.Reader) {
+	chosen, _ := r.Identity.User(p.ID)
+	language, country := r.Site.Language(chosen)
+	t := readers(language, country, r.Config.Zone)
+	kind, _, _ := strings.Cut(key, ".")
+	return mail.Content{
+		Kind: "account." + kind, To: mail.Person{Name: p.Name, Address: p.Email}, Language: t.Language, Subject: t.T(key+"_subject", pairs...),
+		Greeting: t.T("hello", "name", p.Name), Paragraphs: []string{t.T(key+"_text", pairs...)},
+	}, t
 }
 
+// Notice mails a user what has just happened to their account, and what to do if it was not them. Key and pairs are those of Letter.
+func (r *Room) Notice(ctx context.Context, tx *db.Tx, p Person, key string, pairs ...any) error {
+	c, t := r.Letter(p, key, pairs...)
+	c.Paragraphs = append(c.Paragraphs, t.T("happened", "when", Moment(t, tx.Now), "origin", Origin(ctx, tx, t)))
+	c.Closing = []string{t.T("not_you")}
+	c.Buttons = []mail.Link{{Text: t.T("see_account"), URL: r.Config.PublicURL + "/account"}}
+	return r.mails.Queue(ctx, tx, c)
+}
+
+// Moment is a day and a time: "Tuesday 24 November 2026, 14:30".
+func Moment(t *web.Reader, at time.Time) string { return t.Date(at) + ", " + t.Clock(at) }
+
 // Origin says from where the actor acts, as far as that is known.
-func Origin(ctx context.Context, tx *db.Tx) string {
+func Origin(ctx context.Context, tx *db.Tx, t *web.Reader) string {
 	var parts []string
 	if name := BrowserName(ctx); name != "" {
-		parts = append(parts, " with "+name)
+		parts = append(parts, t.T("with_browser", "browser", name))
 	}
 	if tx.Who.Address != "" {
-		parts = append(parts, " from "+tx.Who.Address)
+		parts = append(parts, t.T("from_address", "address", tx.Who.Address))
 	}
 	return strings.Join(parts, "")
 }

@@ -252,7 +252,7 @@ func TestABrowserThatWasNotUsedBeforeIsMailed(t *testing.T) {
 	login("svc_browser=made-up")
 	sent := mails(t, s, "admin@example.com")
 	require.Len(t, sent, 1)
-	require.Contains(t, sent[0].GetText(), "with Firefox on Linux from 127.0.0.1")
+	require.Contains(t, sent[0].GetText(), "met Firefox on Linux vanaf 127.0.0.1")
 }
 
 func TestANewPasswordEndsKeysWhereThatIsAsked(t *testing.T) {

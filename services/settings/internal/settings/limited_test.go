@@ -66,7 +66,7 @@ func TestTheMailAboutANewAdministratorNamesThePerson(t *testing.T) {
 	s.Eventually(func() bool { return key.Get("/me").Status == 200 })
 	key.Post("/staff", map[string]any{"email": "new@example.com", "role": "site_admin", "name": "New"}).Is(201)
 	text := mails(t, s, "admin@example.com")[0].GetText()
-	require.Contains(t, text, "(admin@example.com), by the key or assistant “Maria (owner)”, made it so")
+	require.Contains(t, text, "admin (admin@example.com) heeft dat, met de sleutel of assistent “Maria (owner)”, zo ingesteld")
 }
 
 func TestARoleThatHeldNothingIsNotGivenSightByWhoHasNone(t *testing.T) {

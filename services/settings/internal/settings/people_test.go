@@ -179,6 +179,38 @@ func TestAnInvitationIsGoodOnceAndForAWeek(t *testing.T) {
 	})
 }
 
+func TestMailsAboutAnAccountAreInThePersonsLanguage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := admin(t, s)
+	c.Patch("/settings/general", map[string]any{"country": "BE"}).Is(200)
+	s.Settle() // the copy of the settings has it
+	c.Post("/staff", map[string]any{"email": "eve@example.com", "role": "staff", "name": "Eve"}).Is(201)
+	invited := mails(t, s, "eve@example.com")[0]
+	require.Contains(t, invited.GetSubject(), "U bent uitgenodigd")
+	require.Contains(t, invited.GetText(), "Dag Eve,")
+	require.Contains(t, invited.GetText(), "omdat iemand daar dit adres heeft gebruikt")
+	require.Regexp(t, `De link werkt één keer, tot \p{L}+ \d+ \p{L}+ \d{4}, \d\d:\d\d\.`, invited.GetText())
+	require.Contains(t, invited.GetHtml(), `lang="nl`)
+
+	s.Visitor().Post("/auth/invitation", map[string]any{"token": token(t, invited), "password": "a long password"}).Is(200)
+	eve := signIn(t, s, "eve@example.com", "a long password")
+	eve.Patch("/me/notifications", map[string]any{"language": "fr"}).Is(200)
+	s.Eventually(func() bool { u, _ := s.Kit.Identity.User(userID(eve)); return u.GetLanguage() == "fr" })
+	eve.With("User-Agent", firefox).Post("/me/application-passwords", map[string]any{"name": "{origin}"}).Is(201)
+	told := mails(t, s, "eve@example.com")[0]
+	require.Equal(t, "Un nouveau mot de passe d’application", told.GetSubject())
+	require.Contains(t, told.GetText(), "« {origin} »", "a name is no place for anything else")
+	require.Regexp(t, `Cela s’est passé le \p{L}+ \w+ \p{L}+ \d{4}, \d\d:\d\d avec Firefox on Linux depuis [\d.]+\.`, told.GetText())
+
+	other := join(t, s, c, "kim@example.com", "site_admin")
+	require.Contains(t, mails(t, s, "admin@example.com")[0].GetText(), "(kim@example.com) is nu beheerder")
+	c.Patch("/settings/general", map[string]any{"country": nil}).Is(200)
+	s.Settle()
+	other.Post("/me/application-passwords", map[string]any{"name": "kept"}).Is(201)
+	require.Equal(t, "A new application password", mails(t, s, "kim@example.com")[0].GetSubject())
+}
+
 func TestNobodyGivesMoreThanTheyHoldAndAnAdministratorStays(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -133,8 +133,7 @@ func (r *Room) Admit(ctx context.Context, tx *db.Tx, p people.Person, proof sess
 		return out, err
 	}
 	if unknown {
-		err := r.people.Notice(ctx, tx, p, "new_browser", "You signed in with another browser", "Somebody signed in as you with a browser that was not used here before.")
-		if err != nil {
+		if err := r.people.Notice(ctx, tx, p, "new_browser"); err != nil {
 			return out, err
 		}
 	}

@@ -89,8 +89,7 @@ func (r *Room) link(ctx context.Context, tx *db.Tx, p people.Person, account peo
 		return p, nil, err
 	}
 	tx.Who.UserID, tx.Who.Label = p.ID, p.Name
-	err = r.people.Notice(ctx, tx, p, "organization_account", "You can sign in at "+r.Config.OIDCName,
-		"Somebody signed in with an account at "+r.Config.OIDCName+" that has your address. From now on that account is yours here.")
+	err = r.people.Notice(ctx, tx, p, "organization_account", "provider", r.Config.OIDCName)
 	if err != nil {
 		return p, nil, err
 	}
@@ -148,7 +147,7 @@ func (r *Room) noticeAdministrator(ctx context.Context, tx *db.Tx, before []stri
 	if slices.Contains(before, roles.SiteAdmin) || !slices.Contains(p.Roles, roles.SiteAdmin) {
 		return nil
 	}
-	return r.team.NoticeAdministrator(ctx, tx, p, "A claim of their account at "+r.Config.OIDCName)
+	return r.team.NoticeAdministrator(ctx, tx, p, "claim", "by", r.Config.OIDCName)
 }
 
 // byUser names a user in the path.

@@ -2,15 +2,10 @@ package support
 
 import (
 	"crypto/x509"
-	"encoding/json"
-	"maps"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"frontdesk/libs/lang"
 )
 
 func TestACertificateForAnotherNameOrNearItsEndIsNamed(t *testing.T) {
@@ -26,18 +21,4 @@ func TestACertificateForAnotherNameOrNearItsEndIsNamed(t *testing.T) {
 	require.Contains(t, problemOf(leaf("desk.example.com", -9*day, -day), "desk.example.com", now), "2026-05-03")
 	require.Contains(t, problemOf(leaf("desk.example.com", -9*day, day), "desk.example.com", now), "2026-05-05")
 	require.Contains(t, problemOf(leaf("desk.example.com", day, 9*day), "desk.example.com", now), "before")
-}
-
-func TestEveryLanguageHasEveryHint(t *testing.T) {
-	t.Parallel()
-	said := func(language string) (keys []string) {
-		raw, err := folder.ReadFile("text/" + language + ".json")
-		require.NoError(t, err)
-		var texts map[string]string
-		require.NoError(t, json.Unmarshal(raw, &texts))
-		return slices.Sorted(maps.Keys(texts))
-	}
-	for _, language := range lang.Languages {
-		require.Equal(t, said("en"), said(language), language)
-	}
 }

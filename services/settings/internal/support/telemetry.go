@@ -198,10 +198,11 @@ func (r *Room) askToConfirm(ctx context.Context, tx *db.Tx, doc *telemetryDoc) e
 		return err
 	}
 	doc.Link = &l.ID
+	language, country := r.Site.Language(nil)
+	t := readers(language, country, r.Config.Zone)
 	return r.mails.Queue(ctx, tx, mail.Content{Kind: "telemetry.confirm", To: mail.Person{Name: doc.ProfileData.Name, Address: doc.ProfileData.Email},
-		Subject:    "Confirm your company profile",
-		Paragraphs: []string{"Somebody entered this address for a company profile, to get news about the product. Nothing is sent before you confirm."},
-		Buttons:    []mail.Link{{Text: "Confirm", URL: r.Config.PublicURL + "/account/telemetry#token=" + token}}})
+		Language: t.Language, Subject: t.T("profile_subject"), Paragraphs: []string{t.T("profile_text")},
+		Buttons: []mail.Link{{Text: t.T("profile_button"), URL: r.Config.PublicURL + "/account/telemetry#token=" + token}}})
 }
 
 // confirmTelemetry takes the token that was mailed to the profile's address. A link to an address that was replaced since is

@@ -89,7 +89,7 @@ func (r *Room) endUserSession(ctx context.Context, tx *db.Tx, in accessOfUser) (
 	if err := sessions.EndOf(ctx, tx, p.ID, in.ID); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, r.people.Notice(ctx, tx, p, "session_ended", "You were signed out", tx.Who.Label+" ended one of your sessions.")
+	return op.None{}, r.people.Notice(ctx, tx, p, "session_ended", "by", tx.Who.Label)
 }
 
 func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
@@ -100,7 +100,7 @@ func (r *Room) endUserKey(ctx context.Context, tx *db.Tx, in accessOfUser) (op.N
 	if err := keys.EndOf(ctx, tx, p.ID, in.ID); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, r.people.Notice(ctx, tx, p, "key_ended", "An application password was ended", tx.Who.Label+" ended one of your application passwords.")
+	return op.None{}, r.people.Notice(ctx, tx, p, "key_ended", "by", tx.Who.Label)
 }
 
 func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in accessOfUser) (op.None, error) {
@@ -111,7 +111,7 @@ func (r *Room) endUserConnection(ctx context.Context, tx *db.Tx, in accessOfUser
 	if err := assistants.EndOf(ctx, tx, p.ID, in.ID); err != nil {
 		return op.None{}, err
 	}
-	return op.None{}, r.people.Notice(ctx, tx, p, "connection_ended", "An assistant was disconnected", tx.Who.Label+" ended one of your connected assistants.")
+	return op.None{}, r.people.Notice(ctx, tx, p, "connection_ended", "by", tx.Who.Label)
 }
 
 // resetTwoFactor takes the second factor and the passkeys of a user away who has lost the device, and signs them out

@@ -146,19 +146,16 @@ func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, r
 	if err != nil {
 		return err
 	}
-	invitation := mail.Content{
-		Kind: "account.invitation", To: mail.Person{Name: p.Name, Address: p.Email}, Subject: "You are invited to " + business.Name,
-		Greeting: "Hello " + p.Name + ",",
-		Paragraphs: []string{"You are invited to work with the team of " + business.Name + ". Choose a password, and sign in with this address from then on.",
-			"The link works once, until " + l.ExpiresAt.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04") + "."},
-		Buttons: []mail.Link{{Text: "Choose a password", URL: r.Config.PublicURL + "/account/invitation#token=" + token}},
-	}
-	// A password would not let them in.
+	// A password may not let them in.
 	if !r.passwords.On(p) {
-		invitation.Paragraphs = []string{"You are invited to work with the team of " + business.Name + ". Sign in with your account at " + r.Config.OIDCName + " that has this address."}
-		invitation.Buttons = []mail.Link{{Text: "Sign in", URL: r.Config.PublicURL + "/account/sign-in"}}
+		c, t := r.people.Letter(p, "invitation.organization", "business", business.Name, "provider", r.Config.OIDCName)
+		c.Buttons = []mail.Link{{Text: t.T("invitation.organization_button"), URL: r.Config.PublicURL + "/account/sign-in"}}
+		return r.mails.Queue(ctx, tx, c)
 	}
-	return r.mails.Queue(ctx, tx, invitation)
+	c, t := r.people.Letter(p, "invitation", "business", business.Name)
+	c.Paragraphs = append(c.Paragraphs, t.T("invitation_until", "when", people.Moment(t, l.ExpiresAt)))
+	c.Buttons = []mail.Link{{Text: t.T("invitation_button"), URL: r.Config.PublicURL + "/account/invitation#token=" + token}}
+	return r.mails.Queue(ctx, tx, c)
 }
 
 func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitation], error) {
@@ -316,25 +313,23 @@ func (r *Room) noticeAdministrator(ctx context.Context, tx *db.Tx, p people.Pers
 	// The name of a key is whatever its maker called it.
 	by := maker.Name + " (" + maker.Email + ")"
 	if !tx.Who.Session {
-		by += ", by the key or assistant “" + tx.Who.Label + "”,"
+		return r.NoticeAdministrator(ctx, tx, p, "key", "by", by, "key", tx.Who.Label)
 	}
-	return r.NoticeAdministrator(ctx, tx, p, by)
+	return r.NoticeAdministrator(ctx, tx, p, "person", "by", by)
 }
 
-// NoticeAdministrator mails all other administrators that p has become one, and who or what made it so.
-func (r *Room) NoticeAdministrator(ctx context.Context, tx *db.Tx, p people.Person, by string) error {
+// NoticeAdministrator mails all other administrators that p has become one, and how: by a "person", a person's "key", or a "claim" of their account at
+// the organization's provider, with the pairs that the text of it needs.
+func (r *Room) NoticeAdministrator(ctx context.Context, tx *db.Tx, p people.Person, how string, pairs ...any) error {
 	others, err := people.Administrators(ctx, tx, p.ID)
 	if err != nil {
 		return err
 	}
 	for _, to := range others {
-		err := r.mails.Queue(ctx, tx, mail.Content{
-			Kind: "account.new_administrator", To: mail.Person{Name: to.Name, Address: to.Email}, Subject: "There is a new administrator", Greeting: "Hello " + to.Name + ",",
-			Paragraphs: []string{p.Name + " (" + p.Email + ") is an administrator now and may do everything. " + by + " made it so on " +
-				tx.Now.In(r.Config.Zone).Format("Monday 2 January 2006 at 15:04") + people.Origin(ctx, tx) + "."},
-			Closing: []string{"If that should not be, take the role away and end the keys and sessions of both."},
-		})
-		if err != nil {
+		c, t := r.people.Letter(to, "new_administrator", "email", p.Email, "name", p.Name)
+		c.Paragraphs[0] += " " + t.T("new_administrator."+how, append([]any{"when", people.Moment(t, tx.Now), "origin", people.Origin(ctx, tx, t)}, pairs...)...)
+		c.Closing = []string{t.T("new_administrator_closing")}
+		if err := r.mails.Queue(ctx, tx, c); err != nil {
 			return err
 		}
 	}

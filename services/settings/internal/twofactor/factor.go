@@ -312,12 +312,11 @@ func recoveryCode() string {
 // noticeTwoFactor says whether the second factor of p is on.
 func (r *Room) noticeTwoFactor(ctx context.Context, tx *db.Tx, p people.Person) error {
 	if p.TwoFactor {
-		return r.people.Notice(ctx, tx, p, "two_factor", "Your second factor is on", "Signing in now asks for a code of your authenticator.")
+		return r.people.Notice(ctx, tx, p, "two_factor.on")
 	}
-	return r.people.Notice(ctx, tx, p, "two_factor", "Your second factor is off", "Signing in asks for your password only.")
+	return r.people.Notice(ctx, tx, p, "two_factor.off")
 }
 
 func (r *Room) noticeWrongCodes(ctx context.Context, tx *db.Tx, p people.Person) error {
-	return r.people.Notice(ctx, tx, p, "wrong_codes", "Wrong codes for your account",
-		"Somebody typed several wrong codes of your second factor. Whoever gets to that step knows your password.")
+	return r.people.Notice(ctx, tx, p, "wrong_codes")
 }

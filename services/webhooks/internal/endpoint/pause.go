@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,8 +13,16 @@ import (
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/web"
+	"frontdesk/proto"
 	"frontdesk/services/webhooks/internal/signature"
 )
+
+//go:embed text/*.json
+var folder embed.FS
+
+// readers gives the texts of mails in a language.
+var readers = web.Readers(folder)
 
 // The reasons of a pause.
 const (
@@ -100,7 +109,7 @@ func (r *Room) SaveStreak(ctx context.Context, tx *db.Tx, hook *Streak) error {
 		if !slices.Contains(u.GetRoles(), auth.SiteAdmin) || u.GetEmail() == "" {
 			continue
 		}
-		m, err := mail.Render(r.pausedMail(hook, mail.Person{Name: u.GetName(), Address: u.GetEmail()}))
+		m, err := mail.Render(r.pausedMail(hook, u))
 		if err != nil {
 			// The pause counts without its mail.
 			slog.WarnContext(ctx, "mail about a paused webhook cannot be sent", "webhook", hook.id, "error", err)
@@ -113,18 +122,17 @@ func (r *Room) SaveStreak(ctx context.Context, tx *db.Tx, hook *Streak) error {
 	return nil
 }
 
-func (r *Room) pausedMail(hook *Streak, to mail.Person) mail.Content {
+func (r *Room) pausedMail(hook *Streak, to *proto.User) mail.Content {
+	language, country := r.Site.Language(to)
+	t := readers(language, country, r.Config.Zone)
 	c := mail.Content{
-		Kind: "webhook.paused", To: to, Business: r.Site.Business(),
-		Subject: "Webhook paused: " + hook.name,
-		Rows:    []mail.Row{{Label: "Webhook", Value: hook.name}, {Label: "Address", Value: hook.url}},
-		Closing: []string{"Events go on being kept for it. Switch the webhook on again to send what waits."},
-		Footer:  []string{"You get this mail because you administer this site."},
+		Kind: "webhook.paused", To: mail.Person{Name: to.GetName(), Address: to.GetEmail()}, Language: t.Language, Business: r.Site.Business(),
+		Subject: t.T("paused_subject", "name", hook.name), Paragraphs: []string{t.T("paused_failures", "n", signature.PauseAfter)},
+		Rows:    []mail.Row{{Label: t.T("paused_webhook"), Value: hook.name}, {Label: t.T("paused_address"), Value: hook.url}},
+		Closing: []string{t.T("paused_closing")}, Footer: []string{t.T("paused_why")},
 	}
 	if hook.begun == pausedSecret {
-		c.Paragraphs = []string{"The signing secret of a webhook can no longer be read: the site's master key has changed. Nothing is sent to it until it has a new secret."}
-	} else {
-		c.Paragraphs = []string{"The last 20 attempts to reach a webhook failed, one after the other. It is paused, and nothing is sent to it."}
+		c.Paragraphs = []string{t.T("paused_secret")}
 	}
 	return c
 }
