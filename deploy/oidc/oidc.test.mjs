@@ -1,26 +1,31 @@
-// Signing in at a real Keycloak, in a real browser: roles by groups, a fresh sign-in in place of a password, new keys, and the end of a session from either side.
+// Signing in at a real Keycloak, in a real browser: roles by groups, a fresh sign-in in place of a password, new keys, a second factor, and the end of a session from
+// either side.
 import assert from "node:assert/strict"
+import { createHmac } from "node:crypto"
 import { after, before, test } from "node:test"
 import { launch, shot } from "../browser/browser.mjs"
-import { start, state, until } from "../browser/system.mjs"
+import { Client, password as ours, start, state, until } from "../browser/system.mjs"
 import { startKeycloak } from "./keycloak.mjs"
 
-const secret = "secret of our client", password = "a password at Contoso"
+const secret = "secret of our client", password = "a password at Contoso", seed = "twenty bytes, as many"
 
 let keycloak, system, browser, home
 before(async () => {
   keycloak = await startKeycloak()
   system = await start({ SVC_KAFKA_PARTITIONS: "2", SVC_FETCH_ALLOW: "127.0.0.1", SVC_OIDC_ISSUER: keycloak.url + "/realms/contoso", SVC_OIDC_CLIENT_ID: "frontdesk", SVC_OIDC_CLIENT_SECRET: secret, SVC_OIDC_NAME: "Contoso",
-    SVC_OIDC_ROLES: "reception=staff,managers=svc_admin" })
+    SVC_OIDC_ROLES: "reception=staff,managers=svc_admin", SVC_OIDC_MFA: "otp" })
   process.env.E2E_DATA_DIR = system.dir
   home = "http://localhost:" + new URL(state().gateway).port
   // As the section "Signing in with the organization's account" of deploy/README.md says.
   await keycloak.admin("POST", "", { realm: "contoso", displayName: "Contoso", enabled: true, groups: [{ name: "reception" }, { name: "managers" }],
     clients: [{ clientId: "frontdesk", secret, redirectUris: [home + "/account/organization/callback"],
       attributes: { "pkce.code.challenge.method": "S256", "post.logout.redirect.uris": home + "/account/sign-in", "backchannel.logout.url": home + "/account/organization/logout", "backchannel.logout.session.required": "true" },
-      protocolMappers: [{ name: "groups", protocol: "openid-connect", protocolMapper: "oidc-group-membership-mapper", config: { "claim.name": "groups", "full.path": "false", "id.token.claim": "true" } }] }],
-    users: [["anna", "reception"], ["bert", "reception"], ["carla", "reception"], ["dirk", "reception"], ["nobody"]].map(([username, ...groups]) => ({ username, email: username + "@contoso.example", emailVerified: true, firstName: username, lastName: "Novak", enabled: true, groups,
-      credentials: [{ type: "password", value: password }] })) })
+      protocolMappers: [{ name: "groups", protocol: "openid-connect", protocolMapper: "oidc-group-membership-mapper", config: { "claim.name": "groups", "full.path": "false", "id.token.claim": "true" } },
+        { name: "amr", protocol: "openid-connect", protocolMapper: "oidc-amr-mapper", config: { "id.token.claim": "true" } }] }],
+    users: [["anna", "reception"], ["bert", "reception"], ["carla", "reception"], ["dirk", "reception"], ["frida", "reception"], ["nobody"]].map(([username, ...groups]) => ({ username, email: username + "@contoso.example", emailVerified: true, firstName: username, lastName: "Novak", enabled: true, groups,
+      credentials: [{ type: "password", value: password }, ...(username === "frida" ? [{ type: "otp", secretData: JSON.stringify({ value: seed }), credentialData: JSON.stringify({ subType: "totp", digits: 6, period: 30, algorithm: "HmacSHA1" }) }] : [])] })) })
+  const code = (await keycloak.admin("GET", "/contoso/authentication/flows/browser/executions")).find((e) => e.providerId === "auth-otp-form")
+  await keycloak.admin("POST", `/contoso/authentication/executions/${code.id}/config`, { alias: "otp", config: { "default.reference.value": "otp", "default.reference.maxAge": "3600" } })
   browser = await launch()
 })
 after(async () => {
@@ -138,4 +143,32 @@ test("new keys of the provider are fetched when a signature names one", async ()
   await signIn(page, "bert")
   await signedIn(page)
   await page.context().close()
+})
+
+/** The code of now, RFC 6238. */
+function code() {
+  const moment = Buffer.alloc(8)
+  moment.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  const sum = createHmac("sha1", seed).update(moment).digest()
+  return String((sum.readUInt32BE(sum[19] & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0")
+}
+
+test("a second factor there counts as one here, where all need one", async () => {
+  const login = await new Client().call("POST", "/auth/login", { login: "admin", password: ours })
+  const admin = new Client({ Cookie: login.headers.getSetCookie()[0].split(";")[0] })
+  await until("the session", () => admin.get("/me").catch(() => undefined))
+  await admin.patch("/settings/portal", { require_2fa: true })
+
+  const frida = await somebody()
+  await signIn(frida, "frida")
+  await frida.locator("#otp").fill(code())
+  await frida.locator("#kc-login").click()
+  await signedIn(frida)
+  assert.equal((await session(frida)).two_factor_missing, false)
+
+  const bert = await somebody()
+  await signIn(bert, "bert")
+  await bert.waitForURL(home + "/**")
+  await until("the question for a second factor", async () => (await session(bert).catch(() => ({}))).two_factor_missing)
+  for (const p of [frida, bert]) await p.context().close()
 })
