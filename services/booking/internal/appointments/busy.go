@@ -1,12 +1,16 @@
 package appointments
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -23,9 +27,20 @@ const TakesTime = `status in ('pending', 'confirmed', 'pending_payment', 'comple
 // and, around a change of clocks, a few hours.
 const longest = 51 * time.Hour
 
-// QueueBusy reads, with a batch, the time of users that is taken and can touch a period of local days, by user: by appointments, and by
+// Taken is the time of people that is taken, by user.
+type Taken map[int64]*slots.Taken
+
+// of is the time of a user, to add to.
+func (t Taken) of(user int64) *slots.Taken {
+	if t[user] == nil {
+		t[user] = &slots.Taken{}
+	}
+	return t[user]
+}
+
+// QueueTaken reads, with a batch, the time of users that is taken and can touch a period of local days: by appointments, and by
 // calendars of other programs as they were last read. The appointment except, if any, takes no time.
-func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
+func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
 	begin, end := slots.Bounds(zone, from, to)
 	begin, end = begin.Add(-longest), end.Add(longest)
 	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
@@ -34,32 +49,46 @@ func QueueBusy(b *pgx.Batch, busy map[int64][]slots.Busy, zone *time.Location, u
 		var id int64
 		var t slots.Busy
 		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
-			busy[id] = append(busy[id], t)
+			to := taken.of(id)
+			to.Busy = append(to.Busy, t)
 			return nil
 		})
 		return err
 	})
-	queueElsewhere(b, busy, users, begin, end)
+	queueElsewhere(b, taken, users, begin, end)
 }
 
-// queueElsewhere reads, with a batch, the times that begin from begin on and before end, of calendars of other programs. A row has those of a month: a row
-// for each cost a search of twenty people with 200 times each a quarter of its time.
-func queueElsewhere(b *pgx.Batch, busy map[int64][]slots.Busy, users []int64, begin, end time.Time) {
-	b.Queue(`select user_id, starts, ends from external_month where user_id = any(@users)
+// queueElsewhere reads, with a batch, the times that begin from begin on and before end, of calendars of other programs. A row has those of a month, in one
+// value: a row for each cost a search of twenty people with 200 times each a quarter of its time, arrays of them 14 %, and bytes 3 %.
+func queueElsewhere(b *pgx.Batch, taken Taken, users []int64, begin, end time.Time) {
+	b.Queue(`select user_id, extract(epoch from month)::bigint, times from external_month where user_id = any(@users)
 		and month >= date_trunc('month', @begin::timestamptz at time zone 'UTC') and month < @end::timestamptz at time zone 'UTC'`,
 		pgx.NamedArgs{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
-		var id int64
-		var starts, ends []int64
-		_, err := pgx.ForEachRow(rows, []any{&id, &starts, &ends}, func() error {
-			for i, at := range starts {
-				if at >= begin.Unix() && at < end.Unix() {
-					busy[id] = append(busy[id], slots.Busy{Start: time.Unix(at, 0), End: time.Unix(ends[i], 0), Elsewhere: true})
-				}
-			}
+		var id, month int64
+		var times pgtype.DriverBytes
+		_, err := pgx.ForEachRow(rows, []any{&id, &month, &times}, func() error {
+			to := taken.of(id)
+			to.Elsewhere = unpack(to.Elsewhere, month, times, begin.Unix(), end.Unix())
 			return nil
 		})
+		for _, of := range taken {
+			if byStart := func(a, b slots.Elsewhere) int { return cmp.Compare(a.Start, b.Start) }; !slices.IsSortedFunc(of.Elsewhere, byStart) {
+				slices.SortFunc(of.Elsewhere, byStart) // several calendars
+			}
+		}
 		return err
 	})
+}
+
+// unpack appends the times of a month, as external_month has them, that begin from begin on and before end.
+func unpack(to []slots.Elsewhere, month int64, times []byte, begin, end int64) []slots.Elsewhere {
+	const size = 8
+	for to = slices.Grow(to, len(times)/size); len(times) >= size; times = times[size:] {
+		if start := month + int64(binary.BigEndian.Uint32(times)); start >= begin && start < end {
+			to = append(to, slots.Elsewhere{Start: start, End: start + int64(binary.BigEndian.Uint32(times[4:]))})
+		}
+	}
+	return to
 }
 
 // OverExternal is the condition that an appointment a which is open falls on a time that a calendar of its person's other program takes.

@@ -619,6 +619,20 @@ func TestTenThousandEventsAreReadAtOnce(t *testing.T) {
 	require.Zero(t, n)
 }
 
+func TestTwoCalendarsTakeTimeTogether(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	late, early := serveCalendar(t, vevent("a", o.at(2, "15:00"), 60)), serveCalendar(t, vevent("b", o.at(2, "10:00"), 60), vevent("c", o.at(2, "15:00"), 120))
+	for _, s := range []*calendarServer{late, early} {
+		o.synced(o.staff.UserID, o.connect(o.staff.UserID, s.URL))
+	}
+	free := o.starts(2)
+	for _, taken := range []string{"10:00", "15:00", "16:00"} {
+		require.NotContains(t, free, taken)
+	}
+	require.Contains(t, free, "11:00")
+}
+
 func TestOurOwnAppointmentsTakeNoTimeInTheCalendarThatShowsThem(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil, localCalendars, unlimited)

@@ -155,8 +155,9 @@ CREATE TABLE external_month (
 	calendar_id uuid NOT NULL,
 	user_id bigint NOT NULL,
 	month date NOT NULL,
-	starts bigint[] NOT NULL,
-	ends bigint[] NOT NULL,
+	starts bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+	ends bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+	times bytea DEFAULT '\x'::bytea NOT NULL,
 	CONSTRAINT external_month_pkey PRIMARY KEY (calendar_id, month),
 	CONSTRAINT external_month_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
 );
@@ -412,8 +413,8 @@ AS $function$
 begin
 	delete from external_month m using (select distinct calendar_id, date_trunc('month', starts_at at time zone 'UTC')::date as month from changed) c
 		where m.calendar_id = c.calendar_id and m.month = c.month;
-	insert into external_month (calendar_id, user_id, month, starts, ends)
-		select t.calendar_id, t.user_id, c.month, array_agg(extract(epoch from t.starts_at)::bigint order by t.starts_at), array_agg(extract(epoch from t.ends_at)::bigint order by t.starts_at)
+	insert into external_month (calendar_id, user_id, month, times)
+		select t.calendar_id, t.user_id, c.month, string_agg(int4send(extract(epoch from t.starts_at - c.month::timestamp at time zone 'UTC')::int) || int4send(extract(epoch from t.ends_at - t.starts_at)::int), '' order by t.starts_at)
 		from (select distinct calendar_id, date_trunc('month', starts_at at time zone 'UTC')::date as month from changed) c
 		join external_time t on t.calendar_id = c.calendar_id and t.starts_at >= c.month::timestamp at time zone 'UTC' and t.starts_at < (c.month + interval '1 month') at time zone 'UTC'
 		group by t.calendar_id, t.user_id, c.month;

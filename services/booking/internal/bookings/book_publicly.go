@@ -145,7 +145,7 @@ type facts struct {
 // only candidate, unless the time is taken already.
 func (r *Room) load(ctx context.Context, tx *db.Tx, v visit) (facts, error) {
 	var f facts
-	busy := map[int64][]slots.Busy{}
+	taken := appointments.Taken{}
 	key, day := address.Key(v.given.Client.Email), slots.DayOf(v.Start, r.Config.Zone)
 	b := &pgx.Batch{}
 	// These are a few rows by their keys: to plan for the values each time costs more than it finds.
@@ -161,11 +161,11 @@ func (r *Room) load(ctx context.Context, tx *db.Tx, v visit) (facts, error) {
 		times.QueueHold(b, v.Users[0], v.Start, &f.taken)
 	}
 	appointments.QueueStamp(b, &f.stamp)
-	appointments.QueueBusy(b, busy, r.Config.Zone, v.Users, day, day, v.Moving.ID)
+	appointments.QueueTaken(b, taken, r.Config.Zone, v.Users, day, day, v.Moving.ID)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
 	}
-	f.agenda = v.catalog.Agenda(r.Config.Zone, v.Users, day, busy)
+	f.agenda = v.catalog.Agenda(r.Config.Zone, v.Users, day, taken)
 	if len(v.Users) == 1 && !f.taken {
 		f.held = v.Users[0]
 	}

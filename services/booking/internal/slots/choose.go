@@ -19,9 +19,6 @@ func LeastBusy(b Business, people []Person, start time.Time) int {
 		at := (turn + i) % len(people)
 		var onDay, all time.Duration
 		for _, a := range people[at].Busy {
-			if a.Elsewhere {
-				continue
-			}
 			all += a.End.Sub(a.Start)
 			if s, e := latest(a.Start, from), earliest(a.End, to); s.Before(e) {
 				onDay += e.Sub(s)

@@ -1,6 +1,8 @@
 package slots
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +106,11 @@ func (o oracle) free(r Rule, p Person, at int, now time.Time) bool {
 			return false
 		}
 	}
+	for _, e := range p.Elsewhere {
+		if start.Unix() < e.End+int64(r.Before)*60 && e.Start < end.Unix()+int64(r.After)*60 {
+			return false
+		}
+	}
 	return true
 }
 
@@ -166,10 +173,13 @@ func personGen(t *rapid.T, id int64, around Day) Person {
 			End:    time.Unix(start+60*int64(rapid.IntRange(1, 240).Draw(t, "busy length")), 0),
 			Before: rapid.IntRange(0, 60).Draw(t, "busy before"),
 			After:  rapid.IntRange(0, 60).Draw(t, "busy after"),
-
-			Elsewhere: rapid.Bool().Draw(t, "busy elsewhere"),
 		})
 	}
+	for range rapid.IntRange(0, 4).Draw(t, "elsewhere") {
+		start := int64(around)*86400 + int64(rapid.IntRange(-1440, 3*1440).Draw(t, "elsewhere start"))*60
+		p.Elsewhere = append(p.Elsewhere, Elsewhere{start, start + 60*int64(rapid.IntRange(1, 1440).Draw(t, "elsewhere length"))})
+	}
+	slices.SortFunc(p.Elsewhere, func(a, b Elsewhere) int { return cmp.Compare(a.Start, b.Start) })
 	return p
 }
 

@@ -14,10 +14,19 @@ type Person struct {
 	ID         int64
 	Hours      Week
 	Exceptions []Exception
-	// Busy holds every appointment, and every time taken elsewhere, that can touch the period asked about: those within
-	// a day and the longest buffer of it. The order does not matter.
-	Busy []Busy
+	Taken
 }
+
+// Taken is the time of somebody that is taken: all that can touch the period asked about, which is within a day and the longest buffer of it.
+type Taken struct {
+	// Busy holds the appointments, in any order.
+	Busy []Busy
+	// Elsewhere holds what calendars of other programs take, in the order of the begins. The team may book over it, and it is nobody's workload.
+	Elsewhere []Elsewhere
+}
+
+// Elsewhere is a time that is no appointment, in seconds since 1970.
+type Elsewhere struct{ Start, End int64 }
 
 // Exception takes time off, or adds hours when Extra. It holds on each day from From to To, during
 // Block (AllDay for the whole day). What is closed stays closed whatever extra hours say.
@@ -50,8 +59,6 @@ func (e Exception) Touches(zone *time.Location, start, end time.Time) bool {
 type Busy struct {
 	Start, End    time.Time
 	Before, After int
-	// Elsewhere marks a time that is no appointment: a calendar of another program takes it. The team may book over it, and it is nobody's workload.
-	Elsewhere bool
 }
 
 // WorkingHours returns the hours of a person on a day as [start, end] pairs of HH:MM: weekly and extra

@@ -87,8 +87,7 @@ func Free(b Business, r Rule, p Person, start, now time.Time) bool {
 // rule for what the team books outside hours.
 func Clear(r Rule, p Person, start time.Time) bool {
 	at := start.Unix()
-	ours := slices.DeleteFunc(slices.Clone(p.Busy), func(b Busy) bool { return b.Elsewhere })
-	for _, s := range blockedStarts(r, ours) {
+	for _, s := range blockedStarts(r, p.Busy) {
 		if s.start < at && at < s.end {
 			return false
 		}
@@ -162,16 +161,17 @@ func (q *query) starts(p Person) []int64 {
 	q.work = join(q.work)
 	sortSpans(q.pieces)
 	taken := blockedStarts(q.rule, p.Busy)
+	before, after := int64(q.rule.Before)*60, int64(q.rule.After)*60
 
 	var out []int64
 	overlapping := false
 	var covered int64 = math.MinInt64
-	work, busy := q.work, taken
+	work, busy, elsewhere := q.work, taken, p.Elsewhere
 	for _, piece := range q.pieces {
 		if piece.start < covered {
 			// The grids of two blocks interleave; start looking again from the beginning.
 			overlapping = true
-			work, busy = q.work, taken
+			work, busy, elsewhere = q.work, taken, p.Elsewhere
 		}
 		covered = max(covered, piece.end)
 		for t := piece.start; t < piece.end; t += q.step {
@@ -192,6 +192,13 @@ func (q *query) starts(p Person) []int64 {
 				busy = busy[1:]
 			}
 			if len(busy) > 0 && busy[0].start < t {
+				continue
+			}
+			// These are not joined: the first that ends after t is the one that begins first, which is enough.
+			for len(elsewhere) > 0 && elsewhere[0].End+before <= t {
+				elsewhere = elsewhere[1:]
+			}
+			if len(elsewhere) > 0 && elsewhere[0].Start < t+q.duration+after {
 				continue
 			}
 			out = append(out, t)

@@ -182,7 +182,7 @@ func TestTheLargerBufferCountsNotTheSum(t *testing.T) {
 	d := day(t, "2026-05-12")
 	at := func(h, m int) time.Time { return time.Date(2026, 5, 12, h, m, 0, 0, time.UTC) }
 	for _, c := range []struct{ after, before, wait int }{{10, 30, 30}, {30, 10, 30}, {0, 0, 0}, {20, 20, 20}, {0, 15, 15}, {15, 0, 15}} {
-		p := Person{Hours: everyDay(t, "09:00-17:00"), Busy: []Busy{{Start: at(9, 0), End: at(10, 0), After: c.after}}}
+		p := Person{Hours: everyDay(t, "09:00-17:00"), Taken: Taken{Busy: []Busy{{Start: at(9, 0), End: at(10, 0), After: c.after}}}}
 		slots := List(b, Rule{Duration: 30, Step: 5, Before: c.before}, []Person{p}, d, d, longAgo)
 		require.Equal(t, at(10, c.wait), slots[0].Start, "%+v", c)
 	}
@@ -234,7 +234,7 @@ func TestSlotsNameEveryoneWhoIsFree(t *testing.T) {
 func TestAlternativesAreTheNearestFree(t *testing.T) {
 	b := Business{Zone: time.UTC}
 	at := func(h int) time.Time { return time.Date(2026, 5, 12, h, 0, 0, 0, time.UTC) }
-	p := Person{ID: 1, Hours: everyDay(t, "09:00-17:00"), Busy: []Busy{{Start: at(12), End: at(13)}}}
+	p := Person{ID: 1, Hours: everyDay(t, "09:00-17:00"), Taken: Taken{Busy: []Busy{{Start: at(12), End: at(13)}}}}
 	var got []string
 	for _, s := range Nearest(b, Rule{Duration: 60}, []Person{p}, at(12), DayOf(at(0), time.UTC), DayOf(at(0), time.UTC), longAgo, 5) {
 		got = append(got, s.Start.Format("15"))
@@ -247,12 +247,12 @@ func TestATimeTakenElsewhereIsNotOfferedButMayBeBookedOver(t *testing.T) {
 	b := Business{Zone: time.UTC}
 	at := func(h, m int) time.Time { return time.Date(2026, 5, 12, h, m, 0, 0, time.UTC) }
 	r := Rule{Duration: 60, Step: 15, After: 15}
-	p := Person{ID: 1, Hours: everyDay(t, "09:00-17:00"), Busy: []Busy{{Start: at(12, 0), End: at(13, 0), Elsewhere: true}}}
+	p := Person{ID: 1, Hours: everyDay(t, "09:00-17:00"), Taken: Taken{Elsewhere: []Elsewhere{{at(12, 0).Unix(), at(13, 0).Unix()}}}}
 	for start, free := range map[time.Time]bool{at(10, 45): true, at(11, 0): false, at(12, 15): false, at(13, 0): true} {
 		require.Equal(t, free, Free(b, r, p, start, longAgo), start)
 		require.True(t, Clear(r, p, start), start)
 	}
-	p.Busy[0].Elsewhere = false
+	p.Busy = []Busy{{Start: at(12, 0), End: at(13, 0)}}
 	require.False(t, Clear(r, p, at(12, 15)))
 }
 
@@ -263,17 +263,16 @@ func TestWithoutAnyoneNamedTheLeastBusyPersonIsChosen(t *testing.T) {
 
 	require.Equal(t, -1, LeastBusy(b, nil, at(12, 9)))
 	require.Equal(t, 1, LeastBusy(b, []Person{
-		{ID: 1, Busy: []Busy{busy(12, 9, 1)}},
-		{ID: 2, Busy: []Busy{busy(13, 9, 8), busy(14, 9, 8)}},
+		{ID: 1, Taken: Taken{Busy: []Busy{busy(12, 9, 1)}}},
+		{ID: 2, Taken: Taken{Busy: []Busy{busy(13, 9, 8), busy(14, 9, 8)}}},
 	}, at(12, 15)), "the day counts first")
 	require.Equal(t, 0, LeastBusy(b, []Person{
-		{ID: 1, Busy: []Busy{busy(13, 9, 1)}},
-		{ID: 2, Busy: []Busy{busy(13, 9, 2)}},
+		{ID: 1, Taken: Taken{Busy: []Busy{busy(13, 9, 1)}}},
+		{ID: 2, Taken: Taken{Busy: []Busy{busy(13, 9, 2)}}},
 	}, at(12, 15)), "then all that is known")
 
-	elsewhere := busy(12, 9, 8)
-	elsewhere.Elsewhere = true
-	require.Equal(t, 0, LeastBusy(b, []Person{{ID: 1, Busy: []Busy{elsewhere}}, {ID: 2, Busy: []Busy{busy(12, 9, 1)}}}, at(12, 18)), "what is done elsewhere is no workload")
+	elsewhere := []Elsewhere{{at(12, 9).Unix(), at(12, 17).Unix()}}
+	require.Equal(t, 0, LeastBusy(b, []Person{{ID: 1, Taken: Taken{Elsewhere: elsewhere}}, {ID: 2, Taken: Taken{Busy: []Busy{busy(12, 9, 1)}}}}, at(12, 18)), "what is done elsewhere is no workload")
 
 	turns := map[int]int{}
 	for h := range 300 {

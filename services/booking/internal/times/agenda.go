@@ -26,10 +26,13 @@ type Agenda struct {
 }
 
 // NewAgenda makes the agenda of users from what was read.
-func NewAgenda(zone *time.Location, settings services.Settings, users []int64, staff map[int64]staff.Row, e calendar.Exceptions, busy map[int64][]slots.Busy) Agenda {
+func NewAgenda(zone *time.Location, settings services.Settings, users []int64, staff map[int64]staff.Row, e calendar.Exceptions, taken appointments.Taken) Agenda {
 	a := Agenda{Business: slots.Business{Zone: zone, Closures: e.Closures}, Settings: settings, People: make([]slots.Person, len(users)), Staff: staff}
 	for i, id := range users {
-		a.People[i] = slots.Person{ID: id, Hours: staff[id].Hours, Exceptions: e.Of[id], Busy: busy[id]}
+		a.People[i] = slots.Person{ID: id, Hours: staff[id].Hours, Exceptions: e.Of[id]}
+		if t := taken[id]; t != nil {
+			a.People[i].Taken = *t
+		}
 	}
 	return a
 }
@@ -47,7 +50,7 @@ type reading struct {
 func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, error) {
 	var settings services.Settings
 	var around calendar.Exceptions
-	rows, busy := map[int64]staff.Row{}, map[int64][]slots.Busy{}
+	rows, taken := map[int64]staff.Row{}, appointments.Taken{}
 	b := &pgx.Batch{}
 	if of.hold != 0 {
 		queueHold(b, of.hold)
@@ -55,18 +58,18 @@ func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, e
 	services.QueueSettings(b, &settings)
 	staff.Queue(b, rows, `where user_id = any($1)`, of.users)
 	calendar.QueueExceptionsOf(b, &around, of.users, of.from, of.to)
-	appointments.QueueBusy(b, busy, r.Config.Zone, of.users, of.from, of.to, of.except)
+	appointments.QueueTaken(b, taken, r.Config.Zone, of.users, of.from, of.to, of.except)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return Agenda{}, fmt.Errorf("read the agenda of %d people: %w", len(of.users), err)
 	}
-	return NewAgenda(r.Config.Zone, settings, of.users, rows, around, busy), nil
+	return NewAgenda(r.Config.Zone, settings, of.users, rows, around, taken), nil
 }
 
 // reach is how many days beside its own a time may depend on.
 const reach = 4
 
 // Agenda is the time of users around a day, as the catalog has it, less what takes time.
-func (c *Catalog) Agenda(zone *time.Location, users []int64, day slots.Day, busy map[int64][]slots.Busy) Agenda {
+func (c *Catalog) Agenda(zone *time.Location, users []int64, day slots.Day, taken appointments.Taken) Agenda {
 	near := func(all []slots.Exception) (out []slots.Exception) {
 		for _, e := range all {
 			if e.To >= day-reach && e.From <= day+reach {
@@ -79,5 +82,5 @@ func (c *Catalog) Agenda(zone *time.Location, users []int64, day slots.Day, busy
 	for _, id := range users {
 		around.Of[id] = near(c.Exceptions.Of[id])
 	}
-	return NewAgenda(zone, c.Settings, users, c.staff, around, busy)
+	return NewAgenda(zone, c.Settings, users, c.staff, around, taken)
 }
