@@ -128,3 +128,39 @@ func TestAServerInTroubleIsToldApart(t *testing.T) {
 		require.Equal(t, "ok", o.synced(o.staff.UserID, id).Field("state"))
 	}
 }
+
+// A server is busy from the third answer with events on: what came before is kept, and not asked for again.
+func TestACalendarIsReadInTurns(t *testing.T) {
+	t.Parallel()
+	o := open9to5(t, nil, localCalendars, unlimited)
+	var asked atomic.Int32
+	var busy atomic.Bool
+	busy.Store(true)
+	first := o.at(1, "00:00")
+	s, given := caldavtest.Own(t, 450, first, func(w http.ResponseWriter, _ *http.Request, q caldavtest.Question) bool {
+		refuses := q.Events > 0 && asked.Add(1) > 2 && busy.Load()
+		if refuses {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return refuses
+	})
+	id := o.connect(o.staff.UserID, s.URL, object{"kind": "caldav"})
+	o.exec(`insert into external_object (calendar_id, key, etag, events, problem, spans, seen_at) select id, 'of before', '1', 1, '', array[extract(epoch from $1::timestamptz)::bigint + 600, extract(epoch from $1::timestamptz)::bigint + 1200], now() - interval '1 day'
+		from external_calendar`, first)
+	o.admin.Patch(path("/staff/%d/calendars/%s", o.staff.UserID, id), object{"calendar": s.Calendar}).Is(200)
+	part := o.synced(o.staff.UserID, id)
+	require.Equal(t, []any{"failing", "busy", 401.0}, []any{part.Field("state"), part.Field("last_error_code"), part.Field("events")}, "with one of before, which counts on")
+	times := func() (n int) {
+		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from external_time`).Scan(&n))
+		return n
+	}
+	require.NotZero(t, times())
+	busy.Store(false)
+	whole := o.synced(o.staff.UserID, id)
+	require.Equal(t, []any{"ok", "", 450.0}, []any{whole.Field("state"), whole.Field("last_error"), whole.Field("events")})
+	require.Len(t, given(), 450)
+	for i, times := range given() {
+		require.Equal(t, 1, times, "event %d", i)
+	}
+	require.Equal(t, 450, times())
+}

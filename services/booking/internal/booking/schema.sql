@@ -142,6 +142,7 @@ CREATE TABLE external_calendar (
 	version bigint DEFAULT 1 NOT NULL,
 	created_at timestamp with time zone NOT NULL,
 	last_error_code text DEFAULT '' NOT NULL,
+	reading bytea,
 	CONSTRAINT external_calendar_pkey PRIMARY KEY (id),
 	CONSTRAINT external_calendar_state_check CHECK ((state = ANY (ARRAY['new', 'ok', 'failing', 'off'])))
 );
@@ -170,6 +171,7 @@ CREATE TABLE external_object (
 	events integer NOT NULL,
 	problem text NOT NULL,
 	spans bigint[] NOT NULL,
+	seen_at timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT external_object_pkey PRIMARY KEY (calendar_id, key),
 	CONSTRAINT external_object_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE
 );

@@ -3,6 +3,7 @@ package caldav
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -44,9 +45,14 @@ func key(t *testing.T, s caldavtest.Server, uid string) string {
 // changes are those since a mark, with the ETags of before.
 func changes(t *testing.T, s caldavtest.Server, since Mark, before map[string]string) Changes {
 	t.Helper()
-	ch, err := at(s.URL).Changes(t.Context(), s.Calendar, since, from, to, func() (map[string]string, error) { return before, nil })
+	ch, err := at(s.URL).Changes(t.Context(), s.Calendar, since, Reading{}, from, to, time.Now().Add(time.Hour), knows(before))
 	require.NoError(t, err)
+	require.Nil(t, ch.Rest)
 	return ch
+}
+
+func knows(tags map[string]string) func() (map[string]string, error) {
+	return func() (map[string]string, error) { return maps.Clone(tags), nil }
 }
 
 func keys(of []Object) (all []string) {
@@ -100,8 +106,8 @@ func TestOnlyChangesAreRead(t *testing.T) {
 		s.Put(t, s.Calendar+"long-ago.ics", strings.ReplaceAll(event("long-ago", 10), "202603", "201003"))
 		one, two, three := key(t, s, "one"), key(t, s, "two words"), key(t, s, "three")
 
-		first := changes(t, s, Mark{}, nil)
-		require.True(t, first.Whole)
+		first := changes(t, s, Mark{}, map[string]string{})
+		require.True(t, first.Listed)
 		require.Equal(t, slices.Sorted(slices.Values([]string{one, two})), keys(first.Objects))
 		require.Contains(t, string(first.Objects[0].File), "SUMMARY:Lunch & <more>")
 		tags := map[string]string{}
@@ -118,9 +124,12 @@ func TestOnlyChangesAreRead(t *testing.T) {
 		s.Delete(t, s.Calendar+"two%20words.ics")
 		for how, since := range map[string]Mark{"by the token": first.Mark, "by ETags": {CTag: "another"}, "by a token that is not known any more": {Token: "http://x/1"}} {
 			next := changes(t, s, since, tags)
-			require.False(t, next.Whole, how)
 			require.Equal(t, slices.Sorted(slices.Values([]string{one, three})), keys(next.Objects), how)
-			require.Equal(t, []string{two}, next.Gone, how)
+			if next.Listed {
+				require.Empty(t, next.Seen, "that it is gone is seen by that", how)
+			} else {
+				require.Equal(t, []string{two}, next.Gone, how)
+			}
 			require.NotEqual(t, first.Mark, next.Mark, how)
 			require.Empty(t, changes(t, s, next.Mark, nil).Objects, how)
 		}
@@ -245,8 +254,60 @@ func TestWhatIsTooLargeIsNotRead(t *testing.T) {
 		w.WriteHeader(207)
 		_, _ = fmt.Fprintf(w, `<multistatus xmlns="DAV:">%s</multistatus>`, strings.Repeat("<response/>", maxObjects+1))
 	})
-	_, err = at(many).Changes(t.Context(), many+"/", Mark{}, from, to, nil)
+	_, err = at(many).Changes(t.Context(), many+"/", Mark{}, Reading{}, from, to, time.Now().Add(time.Hour), knows(map[string]string{}))
 	require.ErrorIs(t, err, ErrTooLarge)
+}
+
+// It answers for twenty events at a time and a hundred days, and not when it is asked for the first time.
+func TestASlowServerIsReadByAndBy(t *testing.T) {
+	first := true
+	s, given := caldavtest.Own(t, 300, from.AddDate(0, 0, 50), func(_ http.ResponseWriter, r *http.Request, q caldavtest.Question) bool {
+		slow := first || q.Days > 100 || q.Events > 20
+		if first = false; slow {
+			<-r.Context().Done()
+		}
+		return slow
+	})
+	impatient := New(fetch.Client(fetch.Options{Local: true, Timeout: 500 * time.Millisecond, Keep: MaxBytes + 1}), Account{Address: s.URL})
+	tags, rest := map[string]string{}, Reading{}
+	for turns := 1; ; turns++ {
+		require.Less(t, turns, 20)
+		ch, err := impatient.Changes(t.Context(), s.Calendar, Mark{}, rest, from, to, time.Now().Add(time.Hour), knows(tags))
+		require.NoError(t, err)
+		for _, o := range ch.Objects {
+			tags[o.Key] = o.ETag
+		}
+		if ch.Rest == nil {
+			require.True(t, ch.Listed)
+			require.Equal(t, Mark{CTag: "1"}, ch.Mark)
+			break
+		}
+		require.False(t, ch.Listed)
+		rest = *ch.Rest
+	}
+	require.Len(t, given(), 300)
+	for i, times := range given() {
+		require.Equal(t, 1, times, "event %d", i)
+	}
+}
+
+func TestASlowServerIsReadForAsLongAsAVisitLasts(t *testing.T) {
+	s, _ := caldavtest.Own(t, 300, from, func(http.ResponseWriter, *http.Request, caldavtest.Question) bool { return false })
+	over, err := at(s.URL).Changes(t.Context(), s.Calendar, Mark{}, Reading{}, from, to, time.Now(), knows(map[string]string{}))
+	require.NoError(t, err)
+	require.Equal(t, Changes{Rest: &Reading{}}, over)
+	never, _ := caldavtest.Own(t, 1, from, func(_ http.ResponseWriter, r *http.Request, _ caldavtest.Question) bool {
+		<-r.Context().Done()
+		return true
+	})
+	impatient := New(fetch.Client(fetch.Options{Local: true, Timeout: time.Millisecond}), Account{Address: never.URL})
+	rest := Reading{Slow: patience - 2}
+	for _, last := range []bool{false, true} {
+		ch, err := impatient.Changes(t.Context(), never.Calendar, Mark{}, rest, from, to, time.Now().Add(time.Hour), knows(map[string]string{}))
+		require.Equal(t, last, err != nil, "patience ends: %v", err)
+		rest = *ch.Rest
+	}
+	require.Zero(t, rest.Slow)
 }
 
 func TestASlowServerIsLeft(t *testing.T) {

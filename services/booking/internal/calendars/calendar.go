@@ -85,12 +85,13 @@ type record struct {
 	Validators     string // of its kind: by what its server says that nothing has changed
 	Digest         []byte // of what it was last read from
 	ReadOn         *time.Time
+	Reading        []byte // how far it is read; nil if it is read to its end
 	FailingSince   *time.Time
 	Version        int64
 	Holder         *uuid.UUID // reads it now
 }
 
-const columns = `external_calendar.id, external_calendar.user_id, kind, name, url, username, password, calendar, blocks, writes, state, last_synced_at, last_error, last_error_code, events, validators, digest, read_on, failing_since,
+const columns = `external_calendar.id, external_calendar.user_id, kind, name, url, username, password, calendar, blocks, writes, state, last_synced_at, last_error, last_error_code, events, validators, digest, read_on, reading, failing_since,
 	external_calendar.version, holder, (select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'starts_at', p.starts_at) order by p.starts_at, p.id), '[]') from outgoing o join appointment p
 	on p.id = o.appointment_id where o.account_id = external_calendar.id and o.deleted_at is not null and p.status = 'confirmed' and p.ends_at > clock_timestamp()) as deleted`
 
@@ -369,7 +370,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedCalendar) (exter
 
 // readAnew has a calendar read whole at once. Whoever reads it now does so for nothing. Until then its times stay, unless it takes none any more.
 func readAnew(ctx context.Context, tx *db.Tx, c record) error {
-	if _, err := tx.Exec(ctx, `update external_calendar set state = $2, validators = '', digest = null, failing_since = null, due_at = $3, holder = null, held_until = null where id = $1`,
+	if _, err := tx.Exec(ctx, `update external_calendar set state = $2, validators = '', digest = null, reading = null, failing_since = null, due_at = $3, holder = null, held_until = null where id = $1`,
 		c.ID, stateNew, c.due(tx.Now)); err != nil || c.Blocks {
 		return err
 	}

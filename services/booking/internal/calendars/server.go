@@ -41,6 +41,16 @@ type reached struct {
 	Addresses []string `json:"addresses"`
 }
 
+// reading is how far a calendar is read that takes several turns.
+type reading struct {
+	caldav.Reading
+	Addresses []string `json:"addresses"`
+	// Anew says that objects of before Began are read whether they changed or not: other days of theirs count now. On is the day then.
+	Anew  bool      `json:"anew"`
+	Began time.Time `json:"since"`
+	On    slots.Day `json:"on"`
+}
+
 // object is what an object of a server takes.
 type object struct {
 	Key     string `json:"key"`
@@ -49,22 +59,20 @@ type object struct {
 	Problem string `json:"problem"`
 	// Spans are the seconds of begin and end of each time.
 	Spans []int64 `json:"spans"`
+	// SeenAt is the begin of the turn in which it was read, or seen unchanged.
+	SeenAt time.Time `json:"-"`
 }
 
-// lookAtServer asks a server what became of a calendar since it was last read. The error is a failure if that is not possible.
-func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots.Day) (found, error) {
+// lookAtServer asks a server what became of a calendar since it was last read, or goes on with that. The error is a failure if that is not possible; what
+// was found before it is beside it.
+func (r *Room) lookAtServer(ctx context.Context, c record, s source, began time.Time, today slots.Day) (found, error) {
 	client := caldav.New(r.client, caldav.Account{Address: s.url, Username: s.username, Password: s.password})
-	var at reached
-	if s.validators != "" {
-		if err := json.Unmarshal([]byte(s.validators), &at); err != nil {
-			return found{}, err
-		}
-	} else {
-		account, err := client.Find(ctx)
-		if err != nil {
-			return found{}, reasonOf(err)
-		}
-		at.Addresses = account.Addresses
+	at, of, err := r.begin(ctx, c, s, client)
+	if err != nil {
+		return found{}, err
+	}
+	if !of.Begun {
+		of.Anew, of.Began, of.On = s.validators == "", began, today
 	}
 	var kept map[string]object
 	load := func() (err error) {
@@ -77,41 +85,103 @@ func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots
 		tags := map[string]string{}
 		err := load()
 		for _, o := range kept {
-			tags[o.Key] = o.ETag
+			if !of.Anew || !o.SeenAt.Before(of.Began) {
+				tags[o.Key] = o.ETag
+			}
 		}
 		return tags, err
 	}
 	from, to := slots.Bounds(r.Config.Zone, today-behind, today+ahead)
-	changes, err := client.Changes(ctx, s.calendar, at.Mark, from, to, known)
-	if err != nil {
-		return found{}, reasonOf(err)
+	changes, failed := client.Changes(ctx, s.calendar, at.Mark, of.Reading, from, to, time.Now().Add(turn), known)
+	f := found{gone: changes.Gone, seen: changes.Seen, turn: began, at: of.Began, on: of.On}
+	if changes.Rest != nil {
+		ctx = context.WithoutCancel(ctx) // what was read is kept, whatever has ended the turn
+		if changes.Rest.Slow > 0 {
+			f.after = goesOn
+		}
+		of.Reading = *changes.Rest
+		if f.rest, err = json.Marshal(of); err != nil {
+			return found{}, err
+		}
+	} else {
+		validators, err := json.Marshal(reached{changes.Mark, of.Addresses})
+		if err != nil {
+			return found{}, err
+		}
+		sum := sha256.Sum256(validators)
+		f.validators, f.digest = string(validators), sum[:]
+		if f.unchanged = !changes.Listed && len(changes.Objects) == 0 && len(changes.Gone) == 0; f.unchanged {
+			return f, nil
+		}
 	}
-	at.Mark = changes.Mark
-	validators, err := json.Marshal(at)
-	if err != nil {
+	if err := load(); err != nil {
 		return found{}, err
 	}
-	sum := sha256.Sum256(validators)
-	f := found{validators: string(validators), digest: sum[:], whole: changes.Whole, gone: changes.Gone}
-	if f.unchanged = !changes.Whole && len(changes.Objects) == 0 && len(changes.Gone) == 0; f.unchanged {
-		return f, nil
-	}
-	if f.objects, err = r.timesOf(ctx, c, changes.Objects, at.Addresses, today); err != nil {
-		return f, err
-	}
-	if changes.Whole {
-		kept = map[string]object{}
-	} else if err := load(); err != nil {
-		return f, err
-	}
-	for _, key := range changes.Gone {
-		delete(kept, key)
+	if f.objects, err = r.timesOf(ctx, c, changes.Objects, of.Addresses, today); err != nil {
+		return found{}, err
 	}
 	for _, o := range f.objects {
+		o.SeenAt = began
 		kept[o.Key] = o
 	}
-	if len(kept) > mostObjects {
-		return f, reasonOf(caldav.ErrTooLarge)
+	for _, key := range f.seen {
+		if o, ok := kept[key]; ok {
+			o.SeenAt = began
+			kept[key] = o
+		}
+	}
+	f.gone = append(f.gone, f.settle(kept, changes.Listed, of.Began)...)
+	if failed != nil {
+		return f, reasonOf(failed)
+	}
+	there := 0
+	for _, o := range kept {
+		if f.rest == nil || !o.SeenAt.Before(of.Began) { // in the middle of a reading those of before may be gone
+			there++
+		}
+	}
+	if there > mostObjects {
+		return found{}, reasonOf(caldav.ErrTooLarge)
+	}
+	return f, nil
+}
+
+// begin is how far a calendar was read, and how far the reading is that it goes on with; zero for a new one.
+func (r *Room) begin(ctx context.Context, c record, s source, client *caldav.Client) (at reached, of reading, err error) {
+	if s.validators != "" {
+		if err := json.Unmarshal([]byte(s.validators), &at); err != nil {
+			return at, of, err
+		}
+		of.Addresses = at.Addresses
+	}
+	if c.Reading != nil {
+		return at, of, json.Unmarshal(c.Reading, &of)
+	}
+	if s.validators == "" {
+		account, err := client.Find(ctx)
+		if err != nil {
+			return at, of, reasonOf(err)
+		}
+		of.Addresses = account.Addresses
+	}
+	return at, of, nil
+}
+
+// settle takes what is gone off the objects of a calendar, and what their times are into f. Of a calendar that was listed to its end, that is also what
+// was not seen since that began; settle returns the keys of these.
+func (f *found) settle(kept map[string]object, listed bool, began time.Time) (unseen []string) {
+	for _, key := range f.gone {
+		delete(kept, key)
+	}
+	f.isGone = func(key string) bool { return slices.Contains(f.gone, key) }
+	if listed {
+		for key, o := range kept {
+			if o.SeenAt.Before(began) {
+				unseen = append(unseen, key)
+				delete(kept, key)
+			}
+		}
+		f.isGone = func(key string) bool { _, there := kept[key]; return !there }
 	}
 	var problems []string
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
@@ -125,7 +195,7 @@ func (r *Room) lookAtServer(ctx context.Context, c record, s source, today slots
 		}
 	}
 	f.problem = strings.Join(problems, "; ")
-	return f, nil
+	return unseen
 }
 
 // mostObjects is how many objects a calendar may have.
@@ -135,7 +205,7 @@ const mostObjects = 10_000
 func (r *Room) objects(ctx context.Context, calendar uuid.UUID) (map[string]object, error) {
 	kept := map[string]object{}
 	err := r.DB.Read(ctx, func(tx *db.Tx) error {
-		rows, err := tx.Query(ctx, `select key, etag, events, problem, spans from external_object where calendar_id = $1`, calendar)
+		rows, err := tx.Query(ctx, `select key, etag, events, problem, spans, seen_at from external_object where calendar_id = $1`, calendar)
 		if err != nil {
 			return err
 		}
@@ -180,21 +250,21 @@ func (r *Room) timesOf(ctx context.Context, c record, all []caldav.Object, addre
 	return read, nil
 }
 
-// keepObjects stores what the objects take that were read.
+// keepObjects stores what the objects take that were read, and which were seen.
 func keepObjects(ctx context.Context, tx *db.Tx, calendar uuid.UUID, f found) error {
-	other := slices.Clone(f.gone)
-	for _, o := range f.objects {
-		other = append(other, o.Key)
+	if _, err := tx.Exec(ctx, `delete from external_object where calendar_id = $1 and key = any($2)`, calendar, f.gone); err != nil {
+		return err
 	}
-	if _, err := tx.Exec(ctx, `delete from external_object where calendar_id = $1 and ($2 or key = any($3))`, calendar, f.whole, other); err != nil {
+	if _, err := tx.Exec(ctx, `update external_object set seen_at = $3 where calendar_id = $1 and key = any($2)`, calendar, f.seen, f.turn); err != nil {
 		return err
 	}
 	rows, err := json.Marshal(f.objects)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `insert into external_object (calendar_id, key, etag, events, problem, spans)
-		select distinct on (n.key) $1, n.key, n.etag, n.events, n.problem, n.spans from jsonb_to_recordset($2) n(key text, etag text, events integer, problem text, spans bigint[])`, calendar, rows)
+	_, err = tx.Exec(ctx, `insert into external_object (calendar_id, key, etag, events, problem, spans, seen_at)
+		select distinct on (n.key) $1, n.key, n.etag, n.events, n.problem, n.spans, $3::timestamptz from jsonb_to_recordset($2) n(key text, etag text, events integer, problem text, spans bigint[])
+		on conflict (calendar_id, key) do update set etag = excluded.etag, events = excluded.events, problem = excluded.problem, spans = excluded.spans, seen_at = excluded.seen_at`, calendar, rows, f.turn)
 	return err
 }
 

@@ -36,9 +36,10 @@ const (
 	// every is how long a calendar that was read waits for the next time. One that fails waits as long as it has been failing, longest at most, and
 	// is switched off after givenUp.
 	every, longest, givenUp = 5 * time.Minute, 6 * time.Hour, 7 * 24 * time.Hour
-	// answerWithin bounds one answer of a server, readWithin what is made of all, and held how long a calendar is claimed: thousands of events come in many
-	// answers.
-	answerWithin, readWithin, held = 30 * time.Second, 20 * time.Second, 6 * time.Minute
+	// answerWithin bounds one answer of a server, readWithin what is made of those of a turn, and held how long a calendar is claimed.
+	answerWithin, readWithin, held = 30 * time.Second, 20 * time.Second, 3 * time.Minute
+	// turn is how long a replica reads a calendar before others have theirs, and goesOn how long a server that was too slow is left alone before the next turn.
+	turn, goesOn = time.Minute, 15 * time.Second
 	// nowWithin is how long whoever asks for it waits until a calendar is read.
 	nowWithin = 10 * time.Second
 	// behind and ahead are the days around today whose events are kept.
@@ -159,10 +160,15 @@ func (r *Room) syncClaimed(ctx context.Context, c record) error {
 	today := slots.DayOf(r.DB.Now(), r.Config.Zone)
 	within, cancel := context.WithTimeout(ctx, held-30*time.Second)
 	defer cancel()
-	began := r.DB.Now()
-	got, err := r.look(within, c, today)
+	began := r.DB.Now().Truncate(time.Microsecond) // as Postgres keeps it
+	got, err := r.look(within, c, began, today)
+	if got.rest != nil {
+		if err := r.keepPart(context.WithoutCancel(ctx), c, got); err != nil {
+			return err
+		}
+	}
 	if ctx.Err() != nil {
-		return r.release(context.WithoutCancel(ctx), c)
+		return r.release(context.WithoutCancel(ctx), c, 0)
 	}
 	if why, ok := errors.AsType[failure](err); ok {
 		outcomes.Add(ctx, "failed", 1)
@@ -172,13 +178,15 @@ func (r *Room) syncClaimed(ctx context.Context, c record) error {
 	if err != nil {
 		return err
 	}
+	if got.rest != nil {
+		return r.release(ctx, c, got.after)
+	}
 	outcome := "changed"
 	if got.unchanged {
 		outcome = "unchanged"
 	}
 	outcomes.Add(ctx, outcome, 1)
-	got.at = began
-	return r.keep(ctx, c, got, today)
+	return r.keep(ctx, c, got)
 }
 
 // found is what was found in a calendar.
@@ -189,28 +197,21 @@ type found struct {
 	events     int
 	times      []busy.Span
 	problem    string // about events that are left out
-	// Of a calendar on a server: what its objects take that were read, the keys of those that are gone, and whether these objects are all.
-	objects []object
-	gone    []string
-	whole   bool
-	at      time.Time // when the reading began
-}
-
-// isGone says of the keys of objects whether these are not there any more.
-func (f found) isGone() func(key string) bool {
-	if !f.whole {
-		return func(key string) bool { return slices.Contains(f.gone, key) }
-	}
-	there := map[string]bool{}
-	for _, o := range f.objects {
-		there[o.Key] = true
-	}
-	return func(key string) bool { return !there[key] }
+	// Of a calendar on a server: what its objects take that were read, the keys of those that are gone and of others that were seen, and whether an
+	// appointment is not there any more.
+	objects    []object
+	gone, seen []string
+	isGone     func(key string) bool
+	turn, at   time.Time // when this turn and the reading began
+	on         slots.Day // the day then
+	// rest is where the next turn goes on, which comes after a while; nil if there is no more.
+	rest  []byte
+	after time.Duration
 }
 
 // look asks for a calendar and reads it. The error is a failure if that is not possible. Because the days move on, what has not changed counts as
 // unchanged for the rest of the day only.
-func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, error) {
+func (r *Room) look(ctx context.Context, c record, began time.Time, today slots.Day) (found, error) {
 	s, err := r.sourceOf(c)
 	if err != nil {
 		return found{}, err
@@ -220,21 +221,21 @@ func (r *Room) look(ctx context.Context, c record, today slots.Day) (found, erro
 		s.validators = c.Validators
 	}
 	if c.Kind == kindCalDAV {
-		return r.lookAtServer(ctx, c, s, today)
+		return r.lookAtServer(ctx, c, s, began, today)
 	}
 	got, err := r.readFile(ctx, s)
 	if err != nil {
 		return found{}, reasonOf(err)
 	}
 	if got.unchanged {
-		return found{unchanged: true, validators: c.Validators}, nil
+		return found{unchanged: true, validators: c.Validators, on: today}, nil
 	}
 	digest := sha256.Sum256(got.file)
 	if known && bytes.Equal(digest[:], c.Digest) {
-		return found{unchanged: true, validators: got.validators}, nil
+		return found{unchanged: true, validators: got.validators, on: today}, nil
 	}
 	f, err := r.timesIn(ctx, c, got.file, today)
-	f.validators, f.digest = got.validators, digest[:]
+	f.validators, f.digest, f.on = got.validators, digest[:], today
 	return f, err
 }
 
@@ -318,7 +319,7 @@ func pieces(all []busy.Span) (starts, ends []time.Time) {
 }
 
 // keep stores what was found, unless the calendar was changed or removed meanwhile. Times that changed are replaced under the person's calendar.
-func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) error {
+func (r *Room) keep(ctx context.Context, c record, f found) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
 		if !f.unchanged {
 			if err := times.LockCalendars(ctx, tx, c.UserID); err != nil {
@@ -326,10 +327,10 @@ func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) err
 			}
 		}
 		args := pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "now": tx.Now, "due": tx.Now.Add(every), "validators": f.validators, "unchanged": f.unchanged,
-			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "left_out": leftOut, "today": today.String()}
+			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "left_out": leftOut, "on": f.on.String()}
 		done, err := tx.Exec(ctx, `update external_calendar set state = 'ok', last_synced_at = @now, failing_since = null, due_at = @due, holder = null, held_until = null, validators = @validators,
 			digest = case when @unchanged then digest else @digest end, events = case when @unchanged then events else @events end,
-			last_error = case when @unchanged then last_error else @problem end, last_error_code = case when @unchanged then last_error_code when @problem = '' then '' else @left_out end, read_on = @today::date
+			last_error = case when @unchanged then last_error else @problem end, last_error_code = case when @unchanged then last_error_code when @problem = '' then '' else @left_out end, read_on = @on::date, reading = null
 			where id = @id and holder = @holder`, args)
 		if err != nil || f.unchanged || done.RowsAffected() == 0 {
 			return err
@@ -338,22 +339,45 @@ func (r *Room) keep(ctx context.Context, c record, f found, today slots.Day) err
 			if err := keepObjects(ctx, tx, c.ID, f); err != nil {
 				return err
 			}
-			if err := r.gone(ctx, tx, c.ID, c.Calendar, f.isGone(), f.at); err != nil {
+			if err := r.gone(ctx, tx, c.ID, c.Calendar, f.isGone, f.at); err != nil {
 				return err
 			}
 		}
-		if !c.Blocks {
-			return nil
-		}
-		starts, ends := pieces(f.times)
-		if _, err := tx.Exec(ctx, `delete from external_time t where calendar_id = $1 and not exists (select from unnest($2::timestamptz[], $3::timestamptz[]) n(starts_at, ends_at)
-			where n.starts_at = t.starts_at and n.ends_at = t.ends_at)`, c.ID, starts, ends); err != nil {
+		return keepTimes(ctx, tx, c, f)
+	})
+}
+
+// keepPart stores what was found so far of a calendar that is not read to its end yet, unless it was changed or removed meanwhile. What was read before
+// counts on beside it.
+func (r *Room) keepPart(ctx context.Context, c record, f found) error {
+	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := times.LockCalendars(ctx, tx, c.UserID); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `insert into external_time (calendar_id, user_id, starts_at, ends_at) select $1, $2, n.starts_at, n.ends_at
-			from unnest($3::timestamptz[], $4::timestamptz[]) n(starts_at, ends_at) on conflict do nothing`, c.ID, c.UserID, starts, ends)
-		return err
+		done, err := tx.Exec(ctx, `update external_calendar set reading = $3, events = $4 where id = $1 and holder = $2`, c.ID, c.Holder, f.rest, f.events)
+		if err != nil || done.RowsAffected() == 0 {
+			return err
+		}
+		if err := keepObjects(ctx, tx, c.ID, f); err != nil {
+			return err
+		}
+		return keepTimes(ctx, tx, c, f)
 	})
+}
+
+// keepTimes replaces the times that changed.
+func keepTimes(ctx context.Context, tx *db.Tx, c record, f found) error {
+	if !c.Blocks {
+		return nil
+	}
+	starts, ends := pieces(f.times)
+	if _, err := tx.Exec(ctx, `delete from external_time t where calendar_id = $1 and not exists (select from unnest($2::timestamptz[], $3::timestamptz[]) n(starts_at, ends_at)
+		where n.starts_at = t.starts_at and n.ends_at = t.ends_at)`, c.ID, starts, ends); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `insert into external_time (calendar_id, user_id, starts_at, ends_at) select $1, $2, n.starts_at, n.ends_at
+		from unnest($3::timestamptz[], $4::timestamptz[]) n(starts_at, ends_at) on conflict do nothing`, c.ID, c.UserID, starts, ends)
+	return err
 }
 
 func shortened(text string) string {
@@ -386,10 +410,10 @@ func (r *Room) failed(ctx context.Context, c record, why failure) error {
 	})
 }
 
-// release ends a claim; the calendar is due at once.
-func (r *Room) release(ctx context.Context, c record) error {
+// release ends a claim; the calendar is due again after a while.
+func (r *Room) release(ctx context.Context, c record, after time.Duration) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `update external_calendar set due_at = $3, holder = null, held_until = null where id = $1 and holder = $2`, c.ID, c.Holder, tx.Now)
+		_, err := tx.Exec(ctx, `update external_calendar set due_at = $3, holder = null, held_until = null where id = $1 and holder = $2`, c.ID, c.Holder, tx.Now.Add(after))
 		return err
 	})
 }
