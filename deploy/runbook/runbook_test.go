@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { os.Exit(withSystem(m)) }
 
 func withSystem(m *testing.M) int {
 	var err error
-	if sys, err = system.Start(context.Background(), system.Options{Progress: os.Stderr, Env: []string{"SVC_REPLICAS=booking=2"}}); err != nil {
+	if sys, err = system.Start(context.Background(), system.Options{Progress: os.Stderr, Env: []string{"SVC_REPLICAS=booking=2", "SVC_FETCH_ALLOW=127.0.0.1"}}); err != nil {
 		fmt.Fprintln(os.Stderr, "runbook:", err)
 		return 1
 	}
