@@ -224,6 +224,14 @@ func (w world) faults(t *testing.T) {
 		w.exec(t, `update booking.external_calendar set due_at = now() - interval '1 hour', holder = gen_random_uuid(), held_until = now() + interval '1 hour'`)
 		w.fires(t, "FrontdeskCalendarsLate")
 	})
+	t.Run("a calendar that appointments cannot be written into", func(t *testing.T) {
+		person := sys.SignIn(t)
+		at := fmt.Sprintf("/staff/%d/calendars", w.User)
+		person.Post(t, at, map[string]any{"kind": "caldav", "name": "Away", "url": "http://127.0.0.1:1/", "calendar": "http://127.0.0.1:1/work/", "username": "ada", "password": "away", "writes": true}).Is(201)
+		w.fires(t, "FrontdeskCalendarsWait")
+		w.exec(t, `delete from booking.external_calendar`)
+		w.exec(t, `delete from booking.outgoing_account`)
+	})
 	t.Run("a provider of sign-ins that does not answer any more", func(t *testing.T) {
 		begin := func() int { return w.Admin.Post(t, "/auth/login/organization", map[string]any{}).Status }
 		require.Equal(t, http.StatusOK, begin())
