@@ -419,7 +419,11 @@ type Audit struct {
 	// Old and new values of the fields that changed, as JSON: {field: {old, new}}. Empty where none are recorded. Never a secret.
 	Changes []byte `protobuf:"bytes,6,opt,name=changes,proto3" json:"changes,omitempty"`
 	// Of a call that changed many records: all of them, whose ids are not in record_id then.
-	RecordIds     []string `protobuf:"bytes,7,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
+	RecordIds []string `protobuf:"bytes,7,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
+	// Id of the application password or connection that was called with; empty for a session, and for nobody.
+	Credential string `protobuf:"bytes,8,opt,name=credential,proto3" json:"credential,omitempty"`
+	// The entry that this call took back; empty for all others.
+	Undoes        string `protobuf:"bytes,9,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -501,6 +505,20 @@ func (x *Audit) GetRecordIds() []string {
 		return x.RecordIds
 	}
 	return nil
+}
+
+func (x *Audit) GetCredential() string {
+	if x != nil {
+		return x.Credential
+	}
+	return ""
+}
+
+func (x *Audit) GetUndoes() string {
+	if x != nil {
+		return x.Undoes
+	}
+	return ""
 }
 
 // EmbedInPage asks settings to add a widget to a page of the site, or to a new one. Topic
@@ -1367,7 +1385,7 @@ const file_command_proto_rawDesc = "" +
 	"\x0eappointment_id\x18\x04 \x01(\tR\rappointmentId\x12\x16\n" +
 	"\x06values\x18\x05 \x01(\fR\x06values\x12\x12\n" +
 	"\x04page\x18\x06 \x01(\tR\x04page\x123\n" +
-	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\xca\x01\n" +
+	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\x82\x02\n" +
 	"\x05Audit\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x1f\n" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
@@ -1377,7 +1395,11 @@ const file_command_proto_rawDesc = "" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x18\n" +
 	"\achanges\x18\x06 \x01(\fR\achanges\x12\x1d\n" +
 	"\n" +
-	"record_ids\x18\a \x03(\tR\trecordIds\"\xa3\x01\n" +
+	"record_ids\x18\a \x03(\tR\trecordIds\x12\x1e\n" +
+	"\n" +
+	"credential\x18\b \x01(\tR\n" +
+	"credential\x12\x16\n" +
+	"\x06undoes\x18\t \x01(\tR\x06undoes\"\xa3\x01\n" +
 	"\vEmbedInPage\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +

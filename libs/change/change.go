@@ -37,6 +37,16 @@ func (s Set) Names() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
+// Before adds the old values to in, which is the input of a call that brings them back. It takes fields by their own names only.
+func (s Set) Before(in map[string]any) map[string]any {
+	for name, c := range s {
+		if !strings.Contains(name, ".") {
+			in[name] = c.Old
+		}
+	}
+	return in
+}
+
 // Created is s as the changes of a new record: nothing was there before.
 func (s Set) Created() Set {
 	out := make(Set, len(s))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 )
 
 // Channels through which a change can come, as the timeline and the audit log name them.
@@ -65,6 +66,15 @@ func (a Actor) OwnUser() int64 {
 		return a.UserID
 	}
 	return 0
+}
+
+// KeyID is the id of the application password or connection that the actor calls with; empty for a session, and for nobody.
+func (a Actor) KeyID() string {
+	id, _ := strings.CutPrefix(a.Credential, "key/")
+	if id == a.Credential {
+		return ""
+	}
+	return id
 }
 
 // SignedIn reports whether the actor is a user.

@@ -19,7 +19,7 @@ const (
 	cleanSlice = 500
 )
 
-// Clean removes rows of the mechanism that have no use any more: stored answers after a day, the ids of handled events and
+// Clean removes rows of the mechanism that have no use any more: stored answers after a day, how calls are taken back, the ids of handled events and
 // of erased people after thirty (longer than a topic can repeat a message), rate limits that are empty again. It sends
 // the second tombstones, and the second last events, that are due.
 func (d *DB) Clean(ctx context.Context) error {
@@ -29,6 +29,7 @@ func (d *DB) Clean(ctx context.Context) error {
 			`delete from inbox where handled_at < now() - interval '30 days'`,
 			`delete from forgotten_person where at < now() - interval '30 days'`,
 			`delete from rate where full_at < now()`,
+			`delete from deed where at < now() - interval '30 days'`,
 		} {
 			if _, err := tx.Exec(ctx, q); err != nil {
 				return err

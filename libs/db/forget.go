@@ -27,6 +27,9 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if _, err := tx.Exec(ctx, `delete from idempotency where about && $1 or people && $2`, p.IDs(), p.Called()); err != nil {
 		return fmt.Errorf("forget in stored answers: %w", err)
 	}
+	if err := tx.forgetDeeds(ctx, p); err != nil {
+		return fmt.Errorf("forget in how calls are taken back: %w", err)
+	}
 	parked, err := tx.messagesAbout(ctx, p, `select id, topic, key, value from parked where parked_at < $1`)
 	if err == nil && len(parked) > 0 {
 		ids := make([]int64, len(parked))

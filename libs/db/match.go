@@ -20,7 +20,7 @@ func Expect(ctx context.Context, versions, weak []int64) context.Context {
 // Match fails with 412 svc_version_mismatch if the caller has seen another version of the record than the present one, or says by a weak tag that
 // it has seen the present one. Call it when the record's row is locked, so that nobody changes it between.
 func (tx *Tx) Match(present int64) error {
-	tx.compared = true
+	tx.compared, tx.present = true, present
 	switch {
 	case len(tx.expects.versions) == 0, slices.Contains(tx.expects.versions, present):
 		return nil

@@ -116,6 +116,6 @@ func (d *DB) connConfig() *pgx.ConnConfig {
 }
 
 // Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
-var Tables = []string{"outbox", "published", "relay", "lost_topic", "position", "following", "logged", "inbox", "parked", "idempotency", "rate", "work_lease",
+var Tables = []string{"outbox", "published", "relay", "lost_topic", "position", "following", "logged", "inbox", "parked", "idempotency", "deed", "deed_record", "rate", "work_lease",
 	"forgotten_person", "ended", "row_count", "manifest", "shared_key",
 	"mechanism_version", "schema_version"}

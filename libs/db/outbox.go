@@ -41,6 +41,7 @@ func (tx *Tx) Emit(ctx context.Context, e Event) error {
 	if err != nil {
 		return err
 	}
+	tx.touch(e)
 	return tx.EmitMessage(e.Topic, e.Key, env)
 }
 
@@ -70,6 +71,9 @@ var insertOutbox = func() (statements [maxInserted + 1]string) {
 
 // commit runs the deferred statements, writes the outbox, checks the assumptions and ends the transaction.
 func (tx *Tx) commit(ctx context.Context) error {
+	if err := tx.keepConsequence(); err != nil {
+		return err
+	}
 	n, b := len(tx.waiting), &tx.deferred
 	deletes := tx.queueDeletions(b)
 	switch {
@@ -166,15 +170,27 @@ func (tx *Tx) Tick(ctx context.Context) (n int64, err error) {
 // NextTick is the SQL of the next number that Tick gives, in an update of the table relay.
 const NextTick = `greatest(ticked + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
 
-// Audit records that the actor did, or was refused, an action, and the address that they called from.
+// Audit records that the actor did, or was refused, an action, by which credential, and the address that they called from.
 func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
-	a.Address = tx.Who.Address
+	_, err := tx.AuditEntry(ctx, a)
+	return err
+}
+
+// AuditEntry is Audit that gives the id of the entry.
+func (tx *Tx) AuditEntry(ctx context.Context, a *proto.Audit) (uuid.UUID, error) {
+	a.Address, a.Credential = tx.Who.Address, tx.Who.KeyID()
+	id := NewID()
 	var err error
 	if a.Changes, err = tx.changed.Brief(); err != nil {
-		return err
+		return id, err
 	}
 	tx.changed = nil
-	return tx.Emit(ctx, Event{Topic: proto.AuditTopic, Kind: proto.KindAudit, Key: NewID().String(), Data: a})
+	env, err := tx.envelope(ctx, Event{Kind: proto.KindAudit, Key: id.String(), Data: a})
+	if err != nil {
+		return id, err
+	}
+	env.Id = id.String()
+	return id, tx.EmitMessage(proto.AuditTopic, id.String(), env)
 }
 
 // Mail hands a message to the sender; it goes out once, after the commit, and after those about the same. It returns nil without effect while tx.History is

@@ -1,6 +1,36 @@
 -- What the migrations of this folder make in the schema of every service.
 -- UPDATE_SCHEMA=1 make units PACKAGES=./libs/db RUN=TestTheWrittenSchemas writes this file; nothing runs it.
 
+CREATE TABLE deed (
+	entry uuid NOT NULL,
+	operation text NOT NULL,
+	user_id bigint NOT NULL,
+	credential text NOT NULL,
+	label text NOT NULL,
+	record_type text NOT NULL,
+	record_id text NOT NULL,
+	reason text NOT NULL,
+	steps jsonb,
+	undoes uuid,
+	step integer,
+	about uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+	people bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+	at timestamp with time zone NOT NULL,
+	CONSTRAINT deed_pkey PRIMARY KEY (entry)
+);
+CREATE INDEX deed_age ON deed (at);
+CREATE INDEX deed_undoes ON deed (undoes) WHERE (undoes IS NOT NULL);
+
+CREATE TABLE deed_record (
+	record text NOT NULL,
+	entry uuid NOT NULL,
+	was bigint NOT NULL,
+	became bigint NOT NULL,
+	CONSTRAINT deed_record_pkey PRIMARY KEY (record, entry),
+	CONSTRAINT deed_record_entry_fkey FOREIGN KEY (entry) REFERENCES deed(entry) ON DELETE CASCADE
+);
+CREATE INDEX deed_record_entry ON deed_record (entry);
+
 CREATE TABLE ended (
 	topic text NOT NULL,
 	key uuid NOT NULL,

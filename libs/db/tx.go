@@ -40,8 +40,12 @@ type Tx struct {
 	disproved []Assumption
 	relaxed   bool
 	changed   change.Set // of the next audit entry
+	was       change.Set // beside them, see Was
+	steps     []Step
+	touched   map[string]Versions
 	expects   expected
 	compared  bool
+	present   int64 // of the record, once it was compared
 }
 
 // Defer queues a statement for the commit's round trip, before the outbox rows and the checks of assumptions. Its error

@@ -55,6 +55,9 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 				return fmt.Errorf("op: %s does not compare the version that its caller has seen", e.ID)
 			}
 			done = out
+			if err := e.untouched(ctx, tx, r, out); err != nil {
+				return err
+			}
 			if err := e.audit(ctx, tx, r, out); err != nil {
 				return err
 			}
@@ -157,7 +160,7 @@ func bindTo[In any](e *Entry, run func(context.Context, *request, In) (any, erro
 			ctx, cancel = context.WithTimeout(ctx, within)
 			defer cancel()
 		}
-		return run(ctx, r, in)
+		return run(context.WithValue(ctx, callKey{}, called{e, r}), r, in)
 	})
 }
 

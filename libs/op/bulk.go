@@ -82,5 +82,5 @@ func AuditMany(ctx context.Context, tx *db.Tx, action, recordType string, ids []
 	for i, id := range ids {
 		texts[i] = id.String()
 	}
-	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordIds: texts, Outcome: "done"})
+	return keepDeed(ctx, tx, &proto.Audit{Action: action, RecordType: recordType, RecordIds: texts, Outcome: "done"}, nil)
 }

@@ -123,6 +123,9 @@ func (e *Entry) admit() endpoint.Middleware {
 			if r.rehearses {
 				r.key = "" // a repeated call must not get the answer of a rehearsal
 			}
+			if err := r.readUndoes(); err != nil {
+				return nil, err
+			}
 			if e.Versioned && !r.asAbility {
 				seen, weak, p := versions(r.http.Header.Values("If-Match"))
 				if !p.IsZero() {
@@ -253,12 +256,12 @@ func (e *Entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error
 	if id == "" && e.Record == "user" && tx.Who.SignedIn() {
 		id = strconv.FormatInt(tx.Who.UserID, 10)
 	}
-	return tx.Audit(ctx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: id, Outcome: "done"})
+	return keepDeed(ctx, tx, &proto.Audit{Action: e.action(), RecordType: e.Record, RecordId: id, Outcome: "done"}, out)
 }
 
 // Audit writes the entry of a change that an operation's function makes, in its transaction: of AddOutside, and of Unaudited ones.
 func Audit(ctx context.Context, tx *db.Tx, action, recordType, recordID string) error {
-	return tx.Audit(ctx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"})
+	return keepDeed(ctx, tx, &proto.Audit{Action: action, RecordType: recordType, RecordId: recordID, Outcome: "done"}, nil)
 }
 
 func (e *Entry) action() string { return cmp.Or(e.Action, e.ability(), e.ID) }

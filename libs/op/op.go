@@ -45,6 +45,8 @@ type Op struct {
 	// Unaudited marks a write that the team did not make and that has a record of its own, or that writes an entry for each of its
 	// records with Audit.
 	Unaudited bool
+	// Undo says how a call is taken back. Operations that write, and are neither public nor about signing in, need it.
+	Undo Undo
 	// PersonOnly refuses application passwords and assistants.
 	PersonOnly bool
 	// ForAssistants admits application passwords of assistants to an operation that is no ability.

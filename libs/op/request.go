@@ -30,8 +30,10 @@ type request struct {
 	// rehearses says that nothing of the call may stay; effects is the hash of those that its caller expects, or empty.
 	rehearses bool
 	effects   string
-	prints    [][]byte
-	actor     db.Actor
+	// undoes is the call that this one takes back; nil for all others.
+	undoes *db.Undoing
+	prints [][]byte
+	actor  db.Actor
 }
 
 func (r *request) claim(op string) db.Request {

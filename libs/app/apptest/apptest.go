@@ -58,6 +58,8 @@ type state struct {
 	senders  map[string]*bus.Bus // by the service in whose name they send
 	// rehearsed are the routes of which Rehearsing clients have rehearsed a change.
 	rehearsed map[string]bool
+	// takenBack are the operations of which TakeBack has taken back a call.
+	takenBack map[string]bool
 }
 
 // For is the same running service with failures reported to another test: one that is a case of the test that started it.
@@ -148,7 +150,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	transport := login.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	out := &Service{t: t, Neighbours: bus.New(brokers, login), state: &state{broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport},
-		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}, rehearsed: map[string]bool{}}}
+		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}, rehearsed: map[string]bool{}, takenBack: map[string]bool{}}}
 	t.Cleanup(func() {
 		_ = out.Neighbours.Close()
 		out.mu.Lock()
