@@ -31,4 +31,5 @@ func (r rooms) operations(set *op.Set) {
 	r.privacy.Privacy(set)
 	set.Under("Tags", "Words by which contacts are grouped.")
 	r.tag.Tags(set)
+	op.AddUndo(set)
 }

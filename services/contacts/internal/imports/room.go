@@ -48,7 +48,7 @@ var examples []byte
 // Imports declares the operations on imports.
 func (r *Room) Imports(set *op.Set) {
 	set.Examples(examples)
-	op.Add(set, op.Op{ID: "create-import", Route: "POST /imports", Perm: auth.ImportContacts, Record: "import", Status: http.StatusCreated, MaxBody: 32 << 20,
+	op.Add(set, op.Op{ID: "create-import", Undo: op.Undo{Never: op.NothingStays}, Route: "POST /imports", Perm: auth.ImportContacts, Record: "import", Status: http.StatusCreated, MaxBody: 32 << 20,
 		Doc: "Upload a CSV file of contacts. Nothing is imported yet: the answer shows columns, a guessed mapping and the first rows.",
 		Use: "Use it first, with the whole file as text in csv. Then check mapping and preview with the person, and run start-import. Answers with the import."}, r.createImport)
 	op.Add(set, op.Op{ID: "find-imports", Route: "GET /imports", Perm: auth.ImportContacts, Record: "import",
@@ -57,19 +57,19 @@ func (r *Room) Imports(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-import", Route: "GET /imports/{id}", Perm: auth.ImportContacts, Record: "import",
 		Doc: "Get an import and how far it came.",
 		Use: "Use it after start-import until status is completed or failed. totals counts created, updated, skipped and failed rows; errors names the first hundred."}, r.getImport)
-	op.Add(set, op.Op{ID: "start-import", Route: "POST /imports/{id}/start", Perm: auth.ImportContacts, Record: "import",
+	op.Add(set, op.Op{ID: "start-import", Undo: op.Undo{By: "undo-import"}, Route: "POST /imports/{id}/start", Perm: auth.ImportContacts, Record: "import",
 		Doc:   "Start an import, with a corrected mapping and options if needed. It runs in the background.",
 		Use:   "Use it after create-import. duplicates says what happens to contacts that exist: fill_empty, skip or overwrite. Rows that are done stay, and undo-import undoes them for thirty days. options.dry_run counts what would happen and changes nothing: status becomes checked then, and the import can be started. Answers with the import.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.startImport)
 	op.Add(set, op.Op{ID: "preview-import", Ability: "get-import", Route: "POST /imports/{id}/preview", Perm: auth.ImportContacts, Record: "import", Reads: true,
 		Doc:   "Show what the first values of each column of an import become with a mapping, before it has started. Nothing is stored.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.previewImport)
-	op.Add(set, op.Op{ID: "update-import", Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
+	op.Add(set, op.Op{ID: "update-import", Undo: op.Undo{Never: op.NothingStays}, Ability: "start-import", Route: "PATCH /imports/{id}", Perm: auth.ImportContacts, Record: "import",
 		Doc:   "Save the mapping and the options of an import that has not started. What a dry run counted is forgotten.",
 		Fails: op.Fails{"svc_invalid_status": "The import has started already."}}, r.updateImport)
 	op.AddDownload(set, op.Op{ID: "download-import-errors", Ability: "get-import", Route: "GET /imports/{id}/errors.csv", Perm: auth.ImportContacts,
 		Record: "import", Doc: "Download the rows that were not imported and those without a cell, with the reason: the first 10,000."}, r.importErrors)
-	op.Add(set, op.Op{ID: "undo-import", Route: "POST /imports/{id}/undo", Perm: auth.ImportContacts, Destructive: true, Record: "import",
+	op.Add(set, op.Op{ID: "undo-import", Undo: op.Undo{Never: op.ForGood}, Route: "POST /imports/{id}/undo", Perm: auth.ImportContacts, Destructive: true, Record: "import",
 		Doc:   "Undo an import within thirty days. It runs in the background.",
 		Use:   "Contacts that it made go to the trash, unless something happened to them since; values that it changed return where they are still its own, and its tags go. Ask the person you work for first. Use get-import until status is undone; undo counts, kept.csv has what was left and why.",
 		Fails: op.Fails{"svc_invalid_status": "The import is not completed.", "svc_conflict too_late": "It ended more than thirty days ago."}}, r.undoImport)

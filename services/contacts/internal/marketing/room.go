@@ -49,13 +49,13 @@ func (r *Room) OfContact(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-contact-consents", Route: "GET /contacts/{id}/consents", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "List what a contact consented to, oldest first.",
 		Use: "Use it to show which words a person agreed to, when, and whether the address was verified."}, r.listConsents)
-	op.Add(set, op.Op{ID: "request-marketing-consent", Route: "POST /contacts/{id}/marketing/request", Perm: auth.EditContacts, Record: "contact",
+	op.Add(set, op.Op{ID: "request-marketing-consent", Undo: op.Undo{Never: op.WentOut}, Route: "POST /contacts/{id}/marketing/request", Perm: auth.EditContacts, Record: "contact",
 		Outside: true, Doc: "Mail a contact the question whether they want marketing mails; only their confirmation subscribes them.",
 		Use: "The person gets a mail, at most one a day. A contact that has unsubscribed needs a reason. Ask before you use it. Answers with the contact, whose marketing status becomes pending.",
 		Fails: op.Fails{
 			"svc_invalid_status": "The contact is subscribed already, or in the trash.",
 			"svc_rate_limited":   "The contact was asked within the last day."}}, r.requestMarketing)
-	op.Add(set, op.Op{ID: "unsubscribe-contact", Route: "POST /contacts/{id}/marketing/unsubscribe", Perm: auth.EditContacts, Record: "contact",
+	op.Add(set, op.Op{ID: "unsubscribe-contact", Undo: op.Undo{Never: op.Consent}, Route: "POST /contacts/{id}/marketing/unsubscribe", Perm: auth.EditContacts, Record: "contact",
 		Doc:   "Unsubscribe a contact from all marketing at once.",
 		Use:   "Use it when a person asks to get no more mails. Only the person can undo it, by confirming a mail. Answers with the contact.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.unsubscribeContact)

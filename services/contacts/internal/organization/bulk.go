@@ -73,6 +73,7 @@ func (in bulkChange) one(ctx context.Context, tx *db.Tx, id uuid.UUID, owner *in
 		if err != nil || in.Trash == (o.DeletedAt != nil) {
 			return false, err
 		}
+		tx.TakeBack(map[bool]string{true: "restore-organization", false: "delete-organization"}[in.Trash], map[string]any{"id": id})
 		if in.Trash {
 			return true, trash(ctx, tx, o)
 		}

@@ -14,6 +14,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/person"
+	"frontdesk/services/contacts/internal/reversal"
 	"frontdesk/services/contacts/internal/timeline"
 )
 
@@ -70,15 +71,13 @@ func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) 
 
 // newLink links a person with an organization, or changes the link that is there.
 type newLink struct {
-	ID        uuid.UUID `json:"id"`
-	ContactID uuid.UUID `json:"contact_id"`
-	Role      string    `json:"role,omitempty" maxLength:"100" doc:"What the person does there, in words."`
-	IsPrimary bool      `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
+	linkID
+	Role      string `json:"role,omitempty" maxLength:"100" doc:"What the person does there, in words."`
+	IsPrimary bool   `json:"is_primary,omitempty" doc:"Marks the person's main organization; any other loses the mark."`
 }
 
 // linkContact links a person with an organization.
 func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None, error) {
-	// The contact is locked first, as everywhere.
 	c, err := contact.LockLive(ctx, tx, in.ContactID)
 	if err != nil {
 		return op.None{}, err
@@ -94,21 +93,20 @@ func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None,
 // SetLink makes or changes the link between a locked contact and a locked organization. A link that stays
 // as it is changes nothing.
 func SetLink(ctx context.Context, tx *db.Tx, c contact.Contact, o Organization, role string, primary bool) (changed bool, err error) {
-	var old Link
+	var old, main Link
 	err = tx.QueryRow(ctx, `select role, is_primary from contact_organization where (contact_id, organization_id) = ($1, $2)`, c.ID, o.ID).
 		Scan(&old.Role, &old.IsPrimary)
 	fresh := errors.Is(err, pgx.ErrNoRows)
-	if err != nil && !fresh {
+	if !fresh && (err != nil || old.Role == role && old.IsPrimary == primary) {
 		return false, err
 	}
-	if !fresh && old.Role == role && old.IsPrimary == primary {
-		return false, nil
-	}
 	if primary {
-		if _, err := tx.Exec(ctx, `update contact_organization set is_primary = false where contact_id = $1 and is_primary`, c.ID); err != nil {
+		if err := tx.QueryRow(ctx, `update contact_organization set is_primary = false where contact_id = $1 and is_primary and organization_id <> $2 returning organization_id, role`, c.ID, o.ID).Scan(&main.ID, &main.Role); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return false, err
 		}
 	}
+	tx.TakeBack(reversal.Link{Organization: main.ID, Contact: c.ID, Role: main.Role, Primary: true}.Step(true))
+	tx.TakeBack(reversal.Link{Organization: o.ID, Contact: c.ID, Role: old.Role, Primary: old.IsPrimary}.Step(!fresh))
 	if _, err := tx.Exec(ctx, `
 		insert into contact_organization (contact_id, organization_id, role, is_primary, created_at) values ($1, $2, $3, $4, $5)
 		on conflict (contact_id, organization_id) do update set role = excluded.role, is_primary = excluded.is_primary`,
@@ -157,15 +155,16 @@ func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None
 	if err != nil {
 		return op.None{}, err
 	}
-	var role string
-	err = tx.QueryRow(ctx, `delete from contact_organization where (contact_id, organization_id) = ($1, $2) returning role`, c.ID, o.ID).Scan(&role)
+	var was Link
+	err = tx.QueryRow(ctx, `delete from contact_organization where (contact_id, organization_id) = ($1, $2) returning role, is_primary`, c.ID, o.ID).Scan(&was.Role, &was.IsPrimary)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return op.None{}, fault.NotFound("link")
 	}
 	if err != nil {
 		return op.None{}, err
 	}
-	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": role}
+	tx.TakeBack(reversal.Link{Organization: o.ID, Contact: c.ID, Role: was.Role, Primary: was.IsPrimary}.Step(true))
+	data := map[string]any{"organization": map[string]any{"id": o.ID, "name": o.Name}, "role": was.Role}
 	return op.None{}, logLink(ctx, tx, c.ID, o.ID, timeline.Unlinked, "Link with "+o.Name+" ended", data)
 }
 

@@ -60,10 +60,6 @@ type news struct {
 	organizations, people *app.Aside[uuid.UUID]
 }
 
-func newNews() news {
-	return news{app.NewAside[uuid.UUID]("people of organizations"), app.NewAside[uuid.UUID]("person of an organization")}
-}
-
 // publishNext publishes the next slice of what publishPeople left. A person who cannot be published is logged and passed: their
 // next change publishes them.
 func (r *Room) publishNext(ctx context.Context) (worked bool, err error) {

@@ -27,7 +27,9 @@ type Room struct {
 }
 
 // New makes the room.
-func New(k *app.Kit, fields *field.Room) *Room { return &Room{Kit: k, field: fields, news: newNews()} }
+func New(k *app.Kit, fields *field.Room) *Room {
+	return &Room{Kit: k, field: fields, news: news{app.NewAside[uuid.UUID]("people of organizations"), app.NewAside[uuid.UUID]("person of an organization")}}
+}
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
@@ -54,10 +56,10 @@ func (r *Room) Organizations(set *op.Set) {
 	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
 		Doc: "List organizations, newest first or sorted otherwise, by search text, owner and date of change.",
 		Use: "Use it to find a company by parts of its name, VAT number, address or city. Answers with one page and next_cursor."}, r.findOrganizations)
-	op.Add(set, op.Op{ID: "create-organization", Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
+	op.Add(set, op.Op{ID: "create-organization", Undo: op.Undo{By: "delete-organization"}, Route: "POST /organizations", Perm: auth.EditContacts, Record: "organization", Status: http.StatusCreated,
 		Doc: "Create an organization. Look for similar ones first.",
 		Use: "find-organization-duplicates shows whether it exists already. Answers with the new organization."}, r.createOrganization)
-	op.Add(set, op.Op{ID: "bulk-organizations", Route: "POST /organizations/bulk", Perm: auth.EditContacts, Record: "organization", Unaudited: true,
+	op.Add(set, op.Op{ID: "bulk-organizations", Undo: op.Undo{Steps: true}, Route: "POST /organizations/bulk", Perm: auth.EditContacts, Record: "organization", Unaudited: true,
 		Doc: "Change up to 1,000 organizations at once: their owner, or the trash. Each is changed or refused by itself. trash and restore need the right to delete, and stand alone.",
 		Use: "Use it with ids from find-organizations, in steps of 1,000. changed and skipped are counts; failed says which were refused and why."}, r.changeMany)
 	op.Add(set, op.Op{ID: "find-organization-duplicates", Route: "POST /organizations/duplicates", Perm: auth.ViewContacts, Record: "organization", Reads: true,
@@ -69,32 +71,32 @@ func (r *Room) Organizations(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-organization", Route: "GET /organizations/{id}", Perm: auth.ViewContacts, Record: "organization",
 		Doc: "Get an organization, also from the trash.",
 		Use: "Use it with an id from find-organizations. deleted_at tells that it is in the trash."}, r.getOrganization)
-	op.Add(set, op.Op{ID: "update-organization", Versioned: true, Route: "PATCH /organizations/{id}", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "update-organization", Undo: op.Undo{By: "update-organization", With: map[string]any{"mode": "overwrite"}}, Versioned: true, Route: "PATCH /organizations/{id}", Perm: auth.EditContacts, Record: "organization",
 		Doc:   "Change an organization: fill in empty values, or overwrite.",
 		Use:   "The mode fill_empty, which is the default, never replaces a value; overwrite does. Answers with the whole organization.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.updateOrganization)
-	op.Add(set, op.Op{ID: "delete-organization", Versioned: true, Route: "DELETE /organizations/{id}", Perm: auth.DeleteContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "delete-organization", Undo: op.Undo{By: "restore-organization"}, Versioned: true, Route: "DELETE /organizations/{id}", Perm: auth.DeleteContacts, Record: "organization",
 		Doc:   "Move an organization to the trash; its people stay.",
 		Use:   "restore-organization brings it back. Its contacts keep their own data.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteOrganization)
 	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
 		Record: "organization", Doc: "List the people of an organization with their role."}, r.organizationContacts)
-	op.Add(set, op.Op{ID: "link-contact-organization", Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "link-contact-organization", Undo: op.Undo{Steps: true}, Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
 		Doc:   "Link a person with an organization, or change the link.",
 		Use:   "is_primary makes it the person's main organization, in place of the one before. Repeating it changes nothing more.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.linkContact)
-	op.Add(set, op.Op{ID: "unlink-contact-organization", Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "unlink-contact-organization", Undo: op.Undo{Steps: true}, Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
 		Doc:   "End the link between a person and an organization; both stay.",
 		Use:   "Both timelines keep a record of the link. link-contact-organization brings it back.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.unlinkContact)
-	op.Add(set, op.Op{ID: "merge-organizations", Route: "POST /organizations/{id}/merge", Perm: auth.DeleteContacts, Record: "organization", Destructive: true,
+	op.Add(set, op.Op{ID: "merge-organizations", Undo: op.Undo{Never: op.ForGood}, Route: "POST /organizations/{id}/merge", Perm: auth.DeleteContacts, Record: "organization", Destructive: true,
 		Doc:   "Merge another organization into this one; the other is deleted for good.",
 		Use:   "Use it when two organizations are one company: id stays, other_id goes and cannot be brought back. People, timeline and submissions move to id. Show both to the person you work for first.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.mergeOrganizations)
-	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Undo: op.Undo{Never: op.ByHand}, Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
 		Doc: "Remember that two organizations are not the same.",
 		Use: "Use it when a pair of list-organization-duplicates is two companies. The pair is not shown again."}, r.dismissDuplicate)
-	op.Add(set, op.Op{ID: "restore-organization", Route: "POST /organizations/{id}/restore", Perm: auth.DeleteContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "restore-organization", Undo: op.Undo{By: "delete-organization"}, Route: "POST /organizations/{id}/restore", Perm: auth.DeleteContacts, Record: "organization",
 		Doc:   "Take an organization out of the trash.",
 		Use:   "Use it to undo delete-organization. Answers with the organization.",
 		Fails: op.Fails{"svc_invalid_status": "The organization is not in the trash."}}, r.restoreOrganization)

@@ -134,6 +134,7 @@ func Save(ctx context.Context, tx *db.Tx, old, o Organization, subject string) e
 		return nil
 	}
 	tx.Changed(diff)
+	tx.TakeBack("update-organization", diff.Before(map[string]any{"id": o.ID, "mode": contact.ModeOverwrite}))
 	if err := update(ctx, tx, o); err != nil {
 		return err
 	}

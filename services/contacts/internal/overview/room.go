@@ -30,7 +30,7 @@ func (r *Room) Overview(set *op.Set) {
 		Use: "Use it for a question such as what is on today. Answers with the five soonest requests and the ten newest timeline entries."}, r.getOverview)
 	op.Add(set, op.Op{ID: "get-news", Route: "GET /me/news", Perm: auth.ViewContacts, Ability: "-",
 		Doc: "Sum up what others made since the caller last looked, as far as the caller may see it."}, r.getNews)
-	op.Add(set, op.Op{ID: "see-news", Route: "POST /me/news/seen", Perm: auth.ViewContacts, Ability: "-", Unaudited: true,
+	op.Add(set, op.Op{ID: "see-news", Undo: op.Undo{Never: op.OwnChoice}, Route: "POST /me/news/seen", Perm: auth.ViewContacts, Ability: "-", Unaudited: true,
 		Doc: "Remember that the caller has looked at what is new."}, r.seeNews)
 	op.Add(set, op.Op{ID: "get-contact-statistics", Route: "GET /statistics/contacts", Perm: auth.ViewContacts, Record: "contact",
 		Doc: "Get how many contacts were made in each of the last weeks, and where they came from.",

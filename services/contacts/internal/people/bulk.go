@@ -109,7 +109,9 @@ func (r *Room) restoreMany(ctx context.Context, tx *db.Tx, contacts []contact.Co
 	for _, c := range contacts {
 		var err error
 		if c.DeletedAt != nil {
-			_, err = r.restoreContact(ctx, tx, op.ByID{ID: c.ID})
+			if _, err = r.restoreContact(ctx, tx, op.ByID{ID: c.ID}); err == nil {
+				tx.TakeBack("delete-contact", map[string]any{"id": c.ID})
+			}
 		}
 		if err := done.Count(c.ID, c.DeletedAt != nil, err); err != nil {
 			return err
@@ -124,6 +126,7 @@ func trashMany(ctx context.Context, tx *db.Tx, contacts []contact.Contact, clean
 	for _, c := range contacts {
 		if c.DeletedAt == nil {
 			w.Trash(c)
+			tx.TakeBack("restore-contact", map[string]any{"id": c.ID})
 			trashed = append(trashed, c.ID)
 		}
 		if err := done.Count(c.ID, c.DeletedAt == nil, nil); err != nil {
@@ -164,9 +167,11 @@ func (in bulkChange) edit(ctx context.Context, tx *db.Tx, contacts []contact.Con
 			c.OwnerUserID = owner
 		}
 		in.Status.Apply(&c.Status)
-		changed := len(contact.Fields.Diff(old, c)) > 0
+		diff := contact.Fields.Diff(old, c)
+		changed := len(diff) > 0
 		if changed {
 			w.Update(old, c)
+			tx.TakeBack("update-contact", diff.Before(map[string]any{"id": c.ID, "mode": contact.ModeOverwrite}))
 		}
 		_ = done.Count(old.ID, changed, nil)
 	}

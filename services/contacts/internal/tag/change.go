@@ -61,6 +61,7 @@ func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in tagUpdate) (tag, err
 		return t, fault.Duplicate("Another tag has this name. Merge the two instead.", holder)
 	}
 	tx.Changed(change.Set{"name": {Old: t.Name, New: name}})
+	tx.TakeBack("update-tag", map[string]any{"slug": t.Slug, "name": t.Name})
 	b := &pgx.Batch{}
 	b.Queue(`update tag set name = $2 where slug = $1`, t.Slug, name)
 	b.Queue(`delete from tag_change where name = $1`, name) // contacts that have it still have it again

@@ -103,6 +103,9 @@ func (n NoteChange) Save(ctx context.Context, tx *db.Tx, column string) (Entry, 
 	diff := change.Set{}
 	diff.Note("pinned", old.Pinned, e.Pinned)
 	tx.Changed(diff)
+	if e.Body != old.Body {
+		tx.Was(change.Set{"body": {Old: old.Body}})
+	}
 	if _, err := tx.Exec(ctx, `update activity set version = version + 1, edited_at = case when body = $2 then edited_at else $4::timestamptz end, body = $2, pinned = $3 where id = $1`,
 		n.Note, e.Body, e.Pinned, tx.Now); err != nil {
 		return old, err
