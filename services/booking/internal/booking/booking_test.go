@@ -14,7 +14,7 @@ func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
-	apptest.CheckExamples(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops, "get-undo-steps-of-booking")
 }
 
 func TestAVisitorBooksMovesAndCancels(t *testing.T) {

@@ -28,7 +28,7 @@ var triggers = map[string]struct {
 	"complete": {[]string{appointments.StatusConfirmed}, appointments.StatusCompleted, true},
 	"no-show":  {[]string{appointments.StatusConfirmed}, appointments.StatusNoShow, true},
 	"spam":     {[]string{}, "", false}, // of what the team has booked
-	"reopen":   {[]string{appointments.StatusCompleted, appointments.StatusNoShow}, appointments.StatusConfirmed, false},
+	"reopen":   {[]string{appointments.StatusCompleted, appointments.StatusNoShow, appointments.StatusCancelled}, appointments.StatusConfirmed, false},
 }
 
 func TestHowAnAppointmentLives(t *testing.T) {
@@ -52,6 +52,11 @@ func TestHowAnAppointmentLives(t *testing.T) {
 					answer := o.admin.Post("/appointments/"+id+"/"+trigger, nil)
 					if trigger == "spam" {
 						require.Equal(t, "not_by_visitor", answer.Fails(409, "svc_conflict").Text("data.reason"))
+						o.exec(`delete from appointment where id = $1`, id)
+						continue
+					}
+					if trigger == "reopen" && status == appointments.StatusCancelled && started {
+						require.Equal(t, "too_late", answer.Fails(409, "svc_conflict").Text("data.reason"))
 						o.exec(`delete from appointment where id = $1`, id)
 						continue
 					}

@@ -53,5 +53,6 @@ func operations(k *app.Kit, r rooms) *op.Set {
 
 	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
 	takeout(set)
+	op.AddUndo(set)
 	return set
 }

@@ -113,6 +113,8 @@ func (r *Room) move(ctx context.Context, tx *db.Tx, a appointments.Record, start
 		return a, err
 	}
 	w.Length = int(length / time.Minute)
+	tx.TakeBack("reschedule-appointment", map[string]any{"id": a.ID, "starts_at": a.StartsAt.Format(time.RFC3339), "staff": a.UserID,
+		"duration_min": int(a.EndsAt.Sub(a.StartsAt) / time.Minute), "outside_hours": true})
 	who, settings, err := r.times.Take(ctx, tx, times.Wish{Want: w, Start: start.UTC()})
 	if err != nil {
 		return a, err

@@ -86,7 +86,7 @@ func (r *Room) ByVisitors(set *op.Set) {
 
 // Book declares the operation by which the team books.
 func (r *Room) Book(set *op.Set) {
-	op.Add(set, op.Op{ID: "book-appointment", Route: "POST /appointments", Perm: auth.ManageBookings, App: r.Service, Status: 201, Record: "appointment",
+	op.Add(set, op.Op{ID: "book-appointment", Undo: op.Undo{By: "cancel-appointment"}, Route: "POST /appointments", Perm: auth.ManageBookings, App: r.Service, Status: 201, Record: "appointment",
 		Outside: true, Doc: "Book a free time for a contact.",
 		Use: "Take starts_at from get-available-slots; without staff the least busy person gets it. The client is mailed, so be sure of person, service and time. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.",
 		Fails: op.Fails{
@@ -98,7 +98,7 @@ func (r *Room) Book(set *op.Set) {
 
 // Move declares the operation by which the team moves.
 func (r *Room) Move(set *op.Set) {
-	op.Add(set, op.Op{ID: "reschedule-appointment", Route: "POST /appointments/{id}/reschedule", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
+	op.Add(set, op.Op{ID: "reschedule-appointment", Undo: op.Undo{Steps: true}, Route: "POST /appointments/{id}/reschedule", Perm: auth.ManageBookings, App: r.Service, Record: "appointment",
 		Outside: true, Doc: "Move an appointment to another free time or person, or make it longer or shorter; the client is mailed.",
 		Use: "Take starts_at from get-available-slots, asked with this appointment. Without staff the same person keeps it if free then, else the least busy one gets it. The status stays, and the client gets a new link. svc_slot_taken lists free times in data.alternatives. Answers with the appointment.",
 		Fails: op.Fails{

@@ -171,6 +171,13 @@ func (r *Room) removeException(ctx context.Context, tx *db.Tx, in op.ByID) (op.N
 			return op.None{}, err
 		}
 	}
+	gone, err := r.queryExceptions(ctx, tx, `where id = $1`, in.ID)
+	if err != nil {
+		return op.None{}, err
+	}
+	for _, e := range gone.Items {
+		tx.TakeBack("add-time-off", map[string]any{"user_id": e.UserID, "date_from": e.DateFrom, "date_to": e.DateTo, "start": e.Start, "end": e.End, "type": e.Type, "label": e.Label})
+	}
 	_, err = tx.Exec(ctx, `delete from exception where id = $1`, in.ID)
 	return op.None{}, err
 }

@@ -182,6 +182,9 @@ func (r *Room) addHolidays(ctx context.Context, tx *db.Tx, in newHolidays) (adde
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return out, fmt.Errorf("add holidays of %s in %d: %w", region, in.Year, err)
 	}
+	for _, e := range out.Items {
+		tx.TakeBack("remove-time-off", map[string]any{"id": e.ID})
+	}
 	out.Closed = len(found) - len(out.Items)
 	return out, r.addTouched(ctx, tx, out.Items)
 }

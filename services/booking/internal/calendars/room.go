@@ -61,19 +61,19 @@ func (r *Room) Connected(set *op.Set) {
 		Doc:   "List the calendars of other programs that take a person's time, and how reading them last went.",
 		Use:   "Use it when somebody's times are free, or are not, though their own calendar says otherwise. last_error says what is wrong. Which times they take is in get-calendar.",
 		Fails: op.Fails{"svc_not_found": noPerson}}, r.list)
-	op.Add(set, op.Op{ID: "add-external-calendar", Ability: "-", Route: "POST /staff/{user}/calendars", Perm: auth.ViewContacts, App: r.Service, Status: 201, Record: "external_calendar", Unaudited: true,
+	op.Add(set, op.Op{ID: "add-external-calendar", Undo: op.Undo{Never: op.Elsewhere}, Ability: "-", Route: "POST /staff/{user}/calendars", Perm: auth.ViewContacts, App: r.Service, Status: 201, Record: "external_calendar", Unaudited: true,
 		Doc:   "Add a calendar of another program, whose events take the person's time. It is read within a minute.",
 		Fails: op.Fails{"svc_not_found": noPerson, "svc_conflict too_many": "The person has as many as there may be."}}, r.add)
-	op.Add(set, op.Op{ID: "update-external-calendar", Ability: "-", Versioned: true, Route: "PATCH /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
+	op.Add(set, op.Op{ID: "update-external-calendar", Undo: op.Undo{Never: op.Elsewhere}, Ability: "-", Versioned: true, Route: "PATCH /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
 		Doc:   "Change a calendar of another program. One with another address or sign-in is read anew.",
 		Fails: op.Fails{"svc_not_found": noCalendar}}, r.update)
-	op.Add(set, op.Op{ID: "remove-external-calendar", Ability: "-", Versioned: true, Route: "DELETE /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
+	op.Add(set, op.Op{ID: "remove-external-calendar", Undo: op.Undo{Never: op.Elsewhere}, Ability: "-", Versioned: true, Route: "DELETE /staff/{user}/calendars/{id}", Perm: auth.ViewContacts, App: r.Service, Record: "external_calendar",
 		Doc:   "Remove a calendar of another program; its events take no time from now on.",
 		Fails: op.Fails{"svc_not_found": noCalendar}}, r.remove)
 	op.AddOutside(set, op.Op{ID: "get-external-calendar-choices", Ability: "-", Route: "GET /staff/{user}/calendars/{id}/choices", Perm: auth.ViewContacts, App: r.Service,
 		Doc:   "Get the calendars of an account on a calendar server, from that server; those for events only.",
 		Fails: op.Fails{"svc_not_found": noCalendar, "svc_conflict one_only": "It is a file at an address.", "svc_conflict unreachable": "The server cannot be asked, or refuses; the message says why."}}, r.choices)
-	op.AddOutside(set, op.Op{ID: "sync-external-calendar", Route: "POST /staff/{user}/calendars/{id}/sync", Perm: auth.ViewContacts, App: r.Service, Also: http.StatusAccepted, Record: "external_calendar",
+	op.AddOutside(set, op.Op{ID: "sync-external-calendar", Undo: op.Undo{Never: op.NothingStays}, Route: "POST /staff/{user}/calendars/{id}/sync", Perm: auth.ViewContacts, App: r.Service, Also: http.StatusAccepted, Record: "external_calendar",
 		Outside: true, Doc: "Read a calendar of another program now, once a minute at most. 202 says that it takes longer than ten seconds and goes on.",
 		Use:   "Calendars are read every five minutes by themselves; use it after somebody has changed theirs. Answers with the calendar: state failing and last_error say why it could not be read.",
 		Fails: op.Fails{"svc_not_found": noCalendar}}, r.sync)

@@ -35,10 +35,10 @@ func (r *Room) Addresses(set *op.Set) {
 		Doc:   "Get whether a person's own calendar reads their appointments, and when it last did.",
 		Use:   "Use it when somebody asks why an appointment is not in their own calendar. The address itself is shown once, to who makes it.",
 		Fails: op.Fails{"svc_not_found": "There is no such person."}}, r.get)
-	op.Add(set, op.Op{ID: "create-calendar-feed", Ability: "-", Route: "POST /staff/{user}/calendar-feed", Perm: auth.ViewContacts, PersonOnly: true, App: r.Service, Status: 201, Record: "calendar_feed",
+	op.Add(set, op.Op{ID: "create-calendar-feed", Undo: op.Undo{Never: op.OwnChoice}, Ability: "-", Route: "POST /staff/{user}/calendar-feed", Perm: auth.ViewContacts, PersonOnly: true, App: r.Service, Status: 201, Record: "calendar_feed",
 		Doc:   "Create the address at which a person's own calendar reads their appointments; one that was there before ends.",
 		Fails: op.Fails{"svc_not_found": "There is no such person."}}, r.create)
-	op.Add(set, op.Op{ID: "end-calendar-feed", Ability: "-", Route: "DELETE /staff/{user}/calendar-feed", Perm: auth.ViewContacts, App: r.Service, Record: "calendar_feed",
+	op.Add(set, op.Op{ID: "end-calendar-feed", Undo: op.Undo{Never: op.OwnChoice}, Ability: "-", Route: "DELETE /staff/{user}/calendar-feed", Perm: auth.ViewContacts, App: r.Service, Record: "calendar_feed",
 		Doc:   "End the address at which a person's own calendar reads their appointments.",
 		Fails: op.Fails{"svc_not_found": "There is no such person, or no address."}}, r.end)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -42,6 +43,7 @@ func (r *Room) declineAppointment(ctx context.Context, tx *db.Tx, in withReason)
 	return r.setStatus(ctx, tx, in.ID, appointments.StatusDeclined, in.Reason, appointments.StatusPending)
 }
 
+// cancelAppointment cancels what is requested or confirmed. A request does not come back as one, so nothing takes that back.
 func (r *Room) cancelAppointment(ctx context.Context, tx *db.Tx, in withReason) (appointments.Appointment, error) {
 	return r.setStatus(ctx, tx, in.ID, appointments.StatusCancelled, in.Reason, appointments.StatusPending, appointments.StatusConfirmed)
 }
@@ -57,23 +59,42 @@ func (r *Room) markNoShow(ctx context.Context, tx *db.Tx, in op.ByID) (appointme
 // reopenFor is how long an appointment that is over by its status can be taken back.
 const reopenFor = 24 * time.Hour
 
-// reopenAppointment takes back that an appointment was completed or missed.
+// reopenAppointment takes back that an appointment was completed, missed or cancelled. One that was cancelled still has to come, and its time has to be free;
+// its client, who was told of the end, is mailed.
 func (r *Room) reopenAppointment(ctx context.Context, tx *db.Tx, in op.ByID) (appointments.Appointment, error) {
 	a, err := r.appointments.Lock(ctx, tx, in.ID)
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
-	if err := a.Must(appointments.StatusCompleted, appointments.StatusNoShow); err != nil {
+	if err := a.Must(appointments.StatusCompleted, appointments.StatusNoShow, appointments.StatusCancelled); err != nil {
 		return appointments.Appointment{}, err
 	}
-	if tx.Now.Sub(a.StatusAt) > reopenFor {
-		return appointments.Appointment{}, fault.Conflict("too_late", "The appointment has been over for more than a day.")
+	cancelled := a.Status == appointments.StatusCancelled
+	if tx.Now.Sub(a.StatusAt) > reopenFor || cancelled && a.StartsAt.Before(tx.Now) {
+		return appointments.Appointment{}, fault.Conflict("too_late", "The appointment has been over for more than a day, or its time has come.")
 	}
-	next := a
+	tx.TakeBack(endedBy[a.Status], map[string]any{"id": a.ID})
+	next, mail, settings := a, "", services.Settings{}
 	next.Status = appointments.StatusConfirmed
-	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentReopened, "", nil, []string{"status"}}, services.Settings{})
+	if cancelled {
+		if settings, err = services.ReadSettings(ctx, tx); err != nil {
+			return appointments.Appointment{}, err
+		}
+		next.CancelReason, next.TimedAt, mail = "", tx.Now, proto.KindAppointmentConfirmed
+	}
+	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentReopened, mail, nil, []string{"status"}}, settings)
+	if err != nil || !cancelled {
+		return a.Whole(), err
+	}
+	over, err := appointments.IsOverExternal(ctx, tx, in.ID)
+	if err == nil && over {
+		err = fault.SlotTaken([]any{})
+	}
 	return a.Whole(), err
 }
+
+// endedBy are the operations by which an appointment gets a status that reopening takes back.
+var endedBy = map[string]string{appointments.StatusCompleted: "complete-appointment", appointments.StatusNoShow: "mark-no-show", appointments.StatusCancelled: "cancel-appointment"}
 
 // setStatus is Become for an appointment that the caller may see. What is over by its status must have started.
 func (r *Room) setStatus(ctx context.Context, tx *db.Tx, id uuid.UUID, to, reason string, from ...string) (appointments.Appointment, error) {
@@ -84,6 +105,9 @@ func (r *Room) setStatus(ctx context.Context, tx *db.Tx, id uuid.UUID, to, reaso
 	over := to == appointments.StatusCompleted || to == appointments.StatusNoShow
 	if over && a.Status == appointments.StatusConfirmed && a.StartsAt.After(tx.Now) {
 		return appointments.Appointment{}, fault.InvalidStatus(a.Status, "The appointment has not started yet.")
+	}
+	if to == appointments.StatusCancelled && a.Status == appointments.StatusConfirmed {
+		tx.TakeBack("reopen-appointment", map[string]any{"id": id})
 	}
 	a, err = r.Become(ctx, tx, a, to, reason, from...)
 	return a.Whole(), err
@@ -198,6 +222,7 @@ func (r *Room) updateNote(ctx context.Context, tx *db.Tx, in changedNote) (appoi
 	if a.Notes == in.Notes {
 		return a.Whole(), nil
 	}
+	tx.Was(change.Set{"notes": {Old: a.Notes}})
 	next := a
 	next.Notes = in.Notes
 	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentUpdated, "", nil, []string{"notes"}}, services.Settings{})
@@ -236,6 +261,7 @@ func (r *Room) changePlace(ctx context.Context, tx *db.Tx, in changedPlace) (app
 	if err != nil {
 		return appointments.Appointment{}, err
 	}
+	tx.Was(change.Set{"location_type": {Old: a.Place.Kind}, "location": {Old: a.Place.Location}, "meeting_url": {Old: a.Place.MeetingURL}})
 	next := a
 	next.Place = p
 	a, err = r.Commit(ctx, tx, Change{a, next, proto.KindAppointmentPlaceChanged, proto.KindAppointmentPlaceChanged, nil, changedNames(in)}, settings)

@@ -113,6 +113,7 @@ func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[
 	if err != nil {
 		return db.List[BookableService]{}, err
 	}
+	before := idsOf(all)
 	places := map[uuid.UUID]int{}
 	for i, id := range in.Services {
 		if !slices.ContainsFunc(all, func(s BookableService) bool { return s.ID == id }) {
@@ -127,6 +128,9 @@ func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[
 		return len(in.Services)
 	}
 	slices.SortStableFunc(all, func(a, b BookableService) int { return placeOf(a) - placeOf(b) })
+	if !slices.Equal(before, idsOf(all)) {
+		tx.TakeBack("order-services", map[string]any{"services": before})
+	}
 	for i, s := range all {
 		if s.SortOrder == i+1 {
 			continue
@@ -137,6 +141,14 @@ func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[
 		}
 	}
 	return db.All(slices.DeleteFunc(all, func(s BookableService) bool { return s.Archived })), nil
+}
+
+func idsOf(all []BookableService) []uuid.UUID {
+	ids := make([]uuid.UUID, len(all))
+	for i, s := range all {
+		ids[i] = s.ID
+	}
+	return ids
 }
 
 type serviceFields struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
@@ -98,6 +99,7 @@ func (r *Room) putHours(ctx context.Context, tx *db.Tx, in newHours) (weekly, er
 	if _, err := tx.Exec(ctx, `update staff set hours = $2 where user_id = $1`, p.UserID, week); err != nil {
 		return weekly{}, err
 	}
+	tx.Was(change.Set{"hours": {Old: was}})
 	if err := tx.ChangedFrom(map[string]any{"hours": was}, map[string]any{"hours": p.Hours}); err != nil {
 		return weekly{}, err
 	}

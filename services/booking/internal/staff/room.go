@@ -33,7 +33,7 @@ func (r *Room) WeeklyHours(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "get-staff-hours", Ability: "get-staff-schedule", Route: "GET /staff/{user}/hours", Perm: auth.ViewContacts, App: r.Service,
 		Doc: "Get the weekly hours of a staff member by ISO weekday."}, r.getHours)
-	op.Add(set, op.Op{ID: "update-staff-hours", Versioned: true, Route: "PUT /staff/{user}/hours", Perm: auth.ManageBookings, App: r.Service, Record: "staff", Action: "update-staff",
+	op.Add(set, op.Op{ID: "update-staff-hours", Undo: op.Undo{By: "update-staff-hours"}, Versioned: true, Route: "PUT /staff/{user}/hours", Perm: auth.ManageBookings, App: r.Service, Record: "staff", Action: "update-staff",
 		Doc: "Set the weekly hours of a staff member; weekdays left out have none.",
 		Use: "The whole week is replaced, so send all days: 1 is Monday, each a list of [start, end]. Appointments outside the new hours stay. Answers with the week."}, r.putHours)
 }

@@ -32,10 +32,10 @@ func (r *Room) Parts() app.Parts {
 func (r *Room) Members(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-staff", Route: "GET /staff", Perm: auth.ViewContacts, Doc: "List staff members with weekly hours, services and meeting link.",
 		Use: "Use it to find who does which service, with user ids."}, r.listStaff)
-	op.Add(set, op.Op{ID: "update-staff", Versioned: true, Route: "PATCH /staff/{user}", Perm: auth.ManageBookings, Record: "staff", Idempotent: true,
+	op.Add(set, op.Op{ID: "update-staff", Undo: op.Undo{By: "update-staff"}, Versioned: true, Route: "PATCH /staff/{user}", Perm: auth.ManageBookings, Record: "staff", Idempotent: true,
 		Doc: "Change the name clients see, the meeting link or the services of a staff member.",
 		Use: "services replaces the whole list and is for managers. Clients see the new name. Answers with the staff member."}, r.updateStaff)
-	op.Add(set, op.Op{ID: "remove-staff", Route: "DELETE /staff/{user}", Perm: auth.ManageCRM, Record: "staff",
+	op.Add(set, op.Op{ID: "remove-staff", Undo: op.Undo{Never: op.Access}, Route: "DELETE /staff/{user}", Perm: auth.ManageCRM, Record: "staff",
 		Outside: true, Doc: "Remove a staff member; a successor takes over contacts, organizations, tasks and appointments.",
 		Use: "It cannot be undone: the account goes too unless it has another use, and clients are mailed who does their appointment now. svc_conflict names what is in the way. Be sure of both people first.",
 		Fails: op.Fails{

@@ -54,7 +54,7 @@ func (r *Room) Embedding(set *op.Set) {
 		Doc:   "Get how to show the booking widget on a page, and where it is shown.",
 		Use:   "Use it when somebody asks how visitors can book. booking_page is the address of a page of its own, or null.",
 		Fails: op.Fails{"svc_not_found": "There is no such service or person."}}, r.embed)
-	op.AddOutside(set, op.Op{ID: "embed-booking-in-page", Route: "POST /booking-widget/embed-in-page", Perm: auth.ManageCRM, App: r.Service, Record: "page",
+	op.AddOutside(set, op.Op{ID: "embed-booking-in-page", Undo: op.Undo{Never: op.ByHand}, Route: "POST /booking-widget/embed-in-page", Perm: auth.ManageCRM, App: r.Service, Record: "page",
 		Doc:   "Add the booking widget to a page of the site, or to a new one.",
 		Use:   "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit.",
 		Fails: op.Fails{"svc_not_found": "There is no such page, service or person.", "svc_conflict page_full": "The page has no room for it."}}, r.embedInPage)
