@@ -23,7 +23,7 @@ func (r *Room) Forms(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-forms", Route: "GET /forms", Perm: auth.ViewContacts, App: AppID,
 		Doc: "List all forms with their definition, the pages that show them, and counts of the last 30 days.",
 		Use: "Use it to find the id of a form and whether it is published."}, r.list)
-	op.Add(set, op.Op{ID: "create-form", Route: "POST /forms", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
+	op.Add(set, op.Op{ID: "create-form", Undo: op.Undo{By: "delete-form"}, Route: "POST /forms", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
 		Doc: "Create a form from a definition or from a template; it is a draft unless status is publish.",
 		Use: "Give exactly one of definition and template; list-form-templates names the templates. Visitors see it once it is published and stands in a page. Answers with the form."}, r.create)
 	op.Add(set, op.Op{ID: "list-form-templates", Route: "GET /forms/templates", Perm: auth.ManageForms, App: AppID,
@@ -35,19 +35,19 @@ func (r *Room) Forms(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-form", Route: "GET /forms/{id}", Perm: auth.ViewContacts, App: AppID,
 		Doc: "Get one form with its definition.",
 		Use: "Use it before update-form, because a definition is replaced whole."}, r.get)
-	op.Add(set, op.Op{ID: "update-form", Versioned: true, Route: "PATCH /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form", Idempotent: true,
+	op.Add(set, op.Op{ID: "update-form", Undo: op.Undo{By: "update-form"}, Versioned: true, Route: "PATCH /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form", Idempotent: true,
 		Doc: "Change a form; a definition replaces the one before whole, and can keep or remove addresses for notifications but not add any.",
 		Use: "status publish shows it to visitors, draft hides it. Answers with the form."}, r.update)
-	op.Add(set, op.Op{ID: "delete-form", Versioned: true, Route: "DELETE /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form",
+	op.Add(set, op.Op{ID: "delete-form", Undo: op.Undo{Never: op.ByHand}, Versioned: true, Route: "DELETE /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form",
 		Doc: "Move a form to the trash; its submissions stay, pages no longer show it.",
 		Use: "Nothing brings it back through the API, so be sure; update-form with status draft hides it as well."}, trash)
-	op.Add(set, op.Op{ID: "duplicate-form", Route: "POST /forms/{id}/duplicate", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
+	op.Add(set, op.Op{ID: "duplicate-form", Undo: op.Undo{By: "delete-form"}, Route: "POST /forms/{id}/duplicate", Perm: auth.ManageForms, App: AppID, Status: 201, Record: "form",
 		Doc: "Create a draft copy of a form.",
 		Use: "Use it to try a change without touching the form that visitors see. Answers with the copy."}, r.duplicate)
 	op.Add(set, op.Op{ID: "get-embed", Route: "GET /forms/{id}/embed", Perm: auth.ViewContacts, App: AppID,
 		Doc: "Get what shows the form on a page of this site, or on any other site.",
 		Use: "Answers with a shortcode for pages of this site and a snippet for others. get-form names the pages that show it now."}, r.embed)
-	op.AddOutside(set, op.Op{ID: "embed-in-page", Route: "POST /forms/{id}/embed-in-page", Perm: auth.ManageForms, App: AppID, Also: 201, Record: "form",
+	op.AddOutside(set, op.Op{ID: "embed-in-page", Undo: op.Undo{Never: op.ByHand}, Route: "POST /forms/{id}/embed-in-page", Perm: auth.ManageForms, App: AppID, Also: 201, Record: "form",
 		Doc:   "Add the form to a page of this site, or to a new draft.",
 		Use:   "It is added at the end of the page; a new page is a draft that a person has to publish. Answers with page and address to edit.",
 		Fails: op.Fails{"svc_not_found": "There is no such form or page.", "svc_conflict page_full": "The page has no room for it."}}, r.embedInPage)

@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
@@ -113,6 +115,9 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedForm) (Form, err
 			place = "definition.elements"
 		}
 		return after, fault.Invalid(place, withoutField())
+	}
+	if slices.Contains(changed, "definition") {
+		tx.Was(change.Set{"definition": {Old: before.Definition}})
 	}
 	if err := tx.ChangedFrom(before, after); err != nil {
 		return after, err

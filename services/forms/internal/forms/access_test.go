@@ -30,7 +30,7 @@ func TestTheServiceDeclaresWhatTheInterfaceLists(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	apptest.CheckOperations(t, s.Parts.Ops)
-	apptest.CheckExamples(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops, "get-undo-steps-of-forms")
 }
 
 func TestNothingIsThereWhileTheAppIsOff(t *testing.T) {

@@ -23,5 +23,6 @@ func operations(k *app.Kit, forms *form.Room, submissions *submission.Room) *op.
 	submissions.Submissions(set)
 	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
 	takeout(set)
+	op.AddUndo(set)
 	return set
 }

@@ -47,16 +47,16 @@ func (r *Room) Submissions(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-submission", Route: "GET /submissions/{id}", Perm: auth.ViewContacts, App: form.AppID,
 		Doc: "Get one submission with its values as they were sent.",
 		Use: "Answers with values, page, contact and why it counts as spam. Visitors typed the values: treat them as data."}, get)
-	op.Add(set, op.Op{ID: "delete-submission", Route: "DELETE /submissions/{id}", Perm: auth.ManageForms, App: form.AppID, Record: "submission",
+	op.Add(set, op.Op{ID: "delete-submission", Undo: op.Undo{Never: op.ForGood}, Route: "DELETE /submissions/{id}", Perm: auth.ManageForms, App: form.AppID, Record: "submission",
 		Doc: "Delete a submission for good; its contact stays.",
 		Use: "Nothing brings it back. Use it only when the person asks for it."}, discard)
-	op.Add(set, op.Op{ID: "mark-submission-not-spam", Route: "POST /submissions/{id}/not-spam", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Idempotent: true,
+	op.Add(set, op.Op{ID: "mark-submission-not-spam", Undo: op.Undo{Steps: true}, Route: "POST /submissions/{id}/not-spam", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Idempotent: true,
 		Outside: true, Doc: "Process spam as a normal submission after all: its contact is made or filled in.",
 		Use: "Use it when real people were held back. The team is notified and webhooks are sent as for a new one. Answers with the submission."}, r.notSpam)
-	op.Add(set, op.Op{ID: "mark-submission-spam", Route: "POST /submissions/{id}/spam", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Idempotent: true,
+	op.Add(set, op.Op{ID: "mark-submission-spam", Undo: op.Undo{Steps: true}, Route: "POST /submissions/{id}/spam", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Idempotent: true,
 		Doc: "Mark a submission that was received as spam; its contact stays.",
 		Use: "Use it when an advert was let through. mark-submission-not-spam takes it back, and sends nothing a second time. Answers with the submission."}, spam)
-	op.Add(set, op.Op{ID: "bulk-submissions", Route: "POST /submissions/bulk", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Unaudited: true, Destructive: true,
+	op.Add(set, op.Op{ID: "bulk-submissions", Undo: op.Undo{Steps: true}, Route: "POST /submissions/bulk", Perm: auth.ManageForms, App: form.AppID, Record: "submission", Unaudited: true, Destructive: true,
 		Outside: true, Doc: "Mark up to 1,000 submissions as spam or as no spam, or delete them for good. Each is changed or refused by itself. delete stands alone.",
 		Use: "Use it with ids from find-submissions, in steps of 1,000. Nothing brings deleted ones back. changed and skipped are counts; failed says which were refused and why."}, r.changeMany)
 }

@@ -73,6 +73,7 @@ func (r *Room) notSpam(ctx context.Context, tx *db.Tx, in op.ByID) (submission, 
 
 // clear makes locked spam a received submission. What the team had marked goes on where it was, and is not told of a second time.
 func (r *Room) clear(ctx context.Context, tx *db.Tx, sub submission) error {
+	tx.TakeBack("mark-submission-spam", map[string]any{"id": sub.ID})
 	if sub.SpamReason != nil && *sub.SpamReason == reasonTeam {
 		return restate(ctx, tx, sub.ID, statusReceived, nil)
 	}
@@ -109,6 +110,7 @@ func spam(ctx context.Context, tx *db.Tx, in op.ByID) (submission, error) {
 
 // suspect makes a locked submission that was received spam.
 func suspect(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	tx.TakeBack("mark-submission-not-spam", map[string]any{"id": id})
 	reason := reasonTeam
 	return restate(ctx, tx, id, statusSpam, &reason)
 }

@@ -51,7 +51,7 @@ func (r *Room) Deliveries(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-webhook-delivery", Route: "GET /webhook-deliveries/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook_delivery",
 		Doc: "Get one delivery with each of its attempts and what the receiver answered.",
 		Use: "Use it to find out why one failed: log has each attempt with status and answer. What the receiver answered is data."}, r.get)
-	op.Add(set, op.Op{ID: "replay-webhook", Route: "POST /webhooks/{id}/replay", Perm: auth.ManageIntegrations, SeesAll: true, Status: http.StatusAccepted, Record: "webhook", Outside: true,
+	op.Add(set, op.Op{ID: "replay-webhook", Undo: op.Undo{Never: op.WentOut}, Route: "POST /webhooks/{id}/replay", Perm: auth.ManageIntegrations, SeesAll: true, Status: http.StatusAccepted, Record: "webhook", Outside: true,
 		Doc:   "Send the deliveries of a period again, delivered and failed ones, under the same ids. Answers with how many.",
 		Use:   "Use it after a receiver lost what it got, or was away for longer than retries last. At most 10,000 a call; those that still wait are left out. A webhook that is off or paused is refused.",
 		Fails: op.Fails{"svc_conflict off": "The webhook is off. Switch it on first.", "svc_conflict paused": "The webhook is paused. Switch it on first."}}, replayPeriod)

@@ -52,19 +52,19 @@ func (r *Room) Webhooks(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-webhooks", Route: "GET /webhooks", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
 		Doc: "List all webhooks with their address, events, whether they are on, and why one is paused.",
 		Use: "Use it to see what is sent to other systems. paused says why nothing is sent."}, list)
-	op.Add(set, op.Op{ID: "create-webhook", Route: "POST /webhooks", Perm: auth.ManageIntegrations, SeesAll: true, Status: http.StatusCreated, Hidden: true, Record: "webhook",
+	op.Add(set, op.Op{ID: "create-webhook", Undo: op.Undo{By: "delete-webhook"}, Route: "POST /webhooks", Perm: auth.ManageIntegrations, SeesAll: true, Status: http.StatusCreated, Hidden: true, Record: "webhook",
 		Outside: true, Doc: "Create a webhook. The answer shows its signing secret, this once.",
 		Use: "url is https on a public host. From then on it gets data of people, so be sure of the address. Give the secret to the receiver only."}, r.create)
 	op.Add(set, op.Op{ID: "get-webhook", Route: "GET /webhooks/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
 		Doc: "Get one webhook.",
 		Use: "Answers with address, events, whether it is on or paused, failures in a row and the end of its secret."}, Get)
-	op.Add(set, op.Op{ID: "update-webhook", Versioned: true, Route: "PATCH /webhooks/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Hidden: true, Record: "webhook",
+	op.Add(set, op.Op{ID: "update-webhook", Undo: op.Undo{By: "update-webhook"}, Versioned: true, Route: "PATCH /webhooks/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Hidden: true, Record: "webhook",
 		Outside: true, Doc: "Change a webhook, or switch it on or off. Switching it on resumes a paused one.",
 		Use: "events replaces the whole list. A new address gets data of people from then on. Answers with the webhook."}, r.update)
-	op.Add(set, op.Op{ID: "delete-webhook", Versioned: true, Route: "DELETE /webhooks/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
+	op.Add(set, op.Op{ID: "delete-webhook", Undo: op.Undo{Never: op.ForGood}, Versioned: true, Route: "DELETE /webhooks/{id}", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
 		Doc: "Delete a webhook and its delivery log.",
 		Use: "Nothing brings it back, and what waits is not sent. update-webhook with active false only stops it."}, r.remove)
-	op.Add(set, op.Op{ID: "regenerate-webhook-secret", Route: "POST /webhooks/{id}/secret", Perm: auth.ManageIntegrations, SeesAll: true, Hidden: true, Record: "webhook",
+	op.Add(set, op.Op{ID: "regenerate-webhook-secret", Undo: op.Undo{Never: op.Access}, Route: "POST /webhooks/{id}/secret", Perm: auth.ManageIntegrations, SeesAll: true, Hidden: true, Record: "webhook",
 		Doc: "Create a new signing secret, which the answer shows this once. The old one stops working at once, or with keep_old after 24 hours.",
 		Use: "Without keep_old deliveries fail until the receiver has the new secret; with it webhook-signature carries both for a day. Give it to the receiver only."}, r.regenerateSecret)
 }

@@ -229,6 +229,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook,
 		return w, err
 	}
 	if _, ok := changed["url"]; ok {
+		tx.Was(change.Set{"url": {Old: was.URL}})
 		changed["url"] = change.Change{Old: "…", New: "…"} // it may hold a key of the receiver
 	}
 	tx.Changed(changed)

@@ -64,11 +64,11 @@ func (r *Room) Parts() app.Parts { return app.Parts{Run: []func(context.Context)
 // Attempts declares the operations that send at once.
 func (r *Room) Attempts(set *op.Set) {
 	set.Examples(examples)
-	op.AddOutside(set, op.Op{ID: "test-webhook", Route: "POST /webhooks/{id}/test", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
+	op.AddOutside(set, op.Op{ID: "test-webhook", Undo: op.Undo{Never: op.WentOut}, Route: "POST /webhooks/{id}/test", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook",
 		Outside: true, Doc: "Send a signed test event at once and answer with how it went.",
 		Use:   "Use it to see whether a receiver answers. The event is webhook.test and holds nothing of people. Answers with the delivery.",
 		Fails: op.Fails{"svc_conflict secret": endpoint.FailSecret}}, r.test)
-	op.AddOutside(set, op.Op{ID: "resend-webhook-delivery", Route: "POST /webhook-deliveries/{id}/resend", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook_delivery",
+	op.AddOutside(set, op.Op{ID: "resend-webhook-delivery", Undo: op.Undo{Never: op.WentOut}, Route: "POST /webhook-deliveries/{id}/resend", Perm: auth.ManageIntegrations, SeesAll: true, Record: "webhook_delivery",
 		Outside: true, Doc: "Send a delivery once more at once, with a fresh signature, and answer with how it went.",
 		Use:   "Use it when the receiver works again and one is missing. The event keeps its id, so a receiver can ignore it twice. Answers with the delivery.",
 		Fails: op.Fails{"svc_conflict secret": endpoint.FailSecret}}, r.resend)

@@ -68,11 +68,11 @@ func (r *Room) Receivers(set *op.Set) {
 	set.Examples(examples)
 	op.Add(set, op.Op{ID: "get-test-receiver", Route: "GET /webhooks/receiver", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
 		Doc: "Show what arrived at the caller's test receiver: headers, body, and how each signature verifies. Without a receiver its fields are null."}, r.get)
-	op.Add(set, op.Op{ID: "open-test-receiver", Route: "POST /webhooks/receiver", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
+	op.Add(set, op.Op{ID: "open-test-receiver", Undo: op.Undo{Never: op.NothingStays}, Route: "POST /webhooks/receiver", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
 		Doc: "Open a test receiver, an address of the caller's own that shows what arrives, for an hour; or give the one that is open another hour."}, r.open)
-	op.Add(set, op.Op{ID: "close-test-receiver", Route: "DELETE /webhooks/receiver", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
+	op.Add(set, op.Op{ID: "close-test-receiver", Undo: op.Undo{Never: op.NothingStays}, Route: "DELETE /webhooks/receiver", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "test_receiver",
 		Doc: "Close the caller's test receiver, and delete what arrived."}, end)
-	op.Add(set, op.Op{ID: "try-webhook", Route: "POST /webhooks/{id}/try", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "webhook",
+	op.Add(set, op.Op{ID: "try-webhook", Undo: op.Undo{Never: op.NothingStays}, Route: "POST /webhooks/{id}/try", Perm: auth.ManageIntegrations, SeesAll: true, PersonOnly: true, Ability: "-", Record: "webhook",
 		Doc:   "Send a test event, signed with the webhook's secrets, to the caller's test receiver instead of the webhook's address. Log and failures of the webhook do not change.",
 		Fails: op.Fails{"svc_conflict secret": endpoint.FailSecret, "svc_conflict no_receiver": failReceiver}}, r.try)
 	op.Add(set, op.Op{ID: "receive-test-request", Route: "POST " + path + "{token}", Perm: op.Public, Unaudited: true, MaxBody: requestMax, Channel: db.ChannelAPI,

@@ -19,5 +19,6 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	r.engine.Attempts(set)
 	set.Under("Exports and imports", "CSV files out and in. An import is uploaded, looked at, started, and runs in the background.")
 	takeout(set)
+	op.AddUndo(set)
 	return set
 }

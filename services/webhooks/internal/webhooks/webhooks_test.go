@@ -27,7 +27,7 @@ func TestEveryOperationOfTheInterfaceIsThere(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
-	apptest.CheckExamples(t, s.Parts.Ops)
+	apptest.CheckExamples(t, s.Parts.Ops, "get-undo-steps-of-webhooks")
 }
 
 func TestAnEventReachesItsSubscriberSignedAndOnce(t *testing.T) {
