@@ -55,7 +55,7 @@ func First() map[string]any {
 func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-apps", Route: "GET /apps", Perm: auth.ViewContacts, Doc: "List apps and whether each is on.",
 		Use: "Use it when an ability you expect is missing: those of an app that is off do not exist."}, list)
-	op.AddOutside(set, op.Op{ID: "update-app", Route: "PATCH /apps/{app}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "app",
+	op.AddOutside(set, op.Op{ID: "update-app", Undo: op.Undo{Never: op.ByHand}, Route: "PATCH /apps/{app}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "app",
 		Doc:   "Switch an app on or off for the whole site.",
 		Use:   "Off, its pages, forms or bookings are gone for visitors at once; data stays and returns with it. Answers with the app.",
 		Fails: op.Fails{"svc_conflict always_on": "The app cannot be switched off."}}, r.setEnabled)

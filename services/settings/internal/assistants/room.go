@@ -82,13 +82,13 @@ func (r *Room) Connections(set *op.Set) {
 	op.AddOutside(set, op.Op{ID: "check-connection", Route: "GET /me/connections/check", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Limits: checks,
 		Doc:   "Check what an assistant asks for before the caller agrees to it.",
 		Fails: op.Fails{"svc_conflict api_access": failAPIAccess}}, r.checkConnection)
-	op.AddOutside(set, op.Op{ID: "connect-assistant", Route: "POST /me/connections", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated, Ability: "-", Record: "connection",
+	op.AddOutside(set, op.Op{ID: "connect-assistant", Undo: op.Undo{Never: op.Access}, Route: "POST /me/connections", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated, Ability: "-", Record: "connection",
 		Doc: "Agree that an assistant acts in the caller's name. The answer says where to lead the caller now. The session needs to have seen the password within ten minutes.",
 		Fails: op.Fails{
 			"svc_conflict api_access": failAPIAccess,
 			"svc_conflict too_many":   "The caller has as many connections as one can have.",
 			"svc_password_required":   sessions.FailPassword}}, r.connect)
-	op.Add(set, op.Op{ID: "delete-connection", Route: "DELETE /me/connections/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Record: "connection",
+	op.Add(set, op.Op{ID: "delete-connection", Undo: op.Undo{Never: op.Access}, Route: "DELETE /me/connections/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Record: "connection",
 		Doc: "End the connection of an assistant, and all of its tokens."}, deleteConnection)
 }
 
@@ -96,7 +96,7 @@ func (r *Room) Connections(set *op.Set) {
 func (r *Room) Exposure(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-ai-status", Route: "GET /integrations/ai", Perm: auth.ManageIntegrations, Doc: "List every ability, whether assistants may use it and whether it only reads.",
 		Use: "Use it when an ability is refused as unknown: mcp says whether it is exposed. A person changes that."}, r.aiStatus)
-	op.Add(set, op.Op{ID: "update-ai-exposure", Route: "PATCH /integrations/ai", Perm: auth.ManageIntegrations, PersonOnly: true, Idempotent: true, Ability: "-", Record: "settings",
+	op.Add(set, op.Op{ID: "update-ai-exposure", Undo: op.Undo{Never: op.Access}, Route: "PATCH /integrations/ai", Perm: auth.ManageIntegrations, PersonOnly: true, Idempotent: true, Ability: "-", Record: "settings",
 		Doc: "Choose which abilities assistants may use. Only a person in the app can."}, r.updateAI)
 }
 

@@ -71,13 +71,14 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 			changes, people = nil, nil
 		}
 	}
-	_, err := tx.Exec(ctx, `with stored as (insert into audit (`+columns+`, person, people, read_as)
+	_, err := tx.Exec(ctx, `with stored as (insert into audit (`+columns+`, person, people, read_as, credential, undoes)
 		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, coalesce(@record_ids::text[], '{}'), @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[], @read_as::smallint
+			@record_type, @record_id, coalesce(@record_ids::text[], '{}'), @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[], @read_as::smallint,
+			nullif(@credential::text, ''), nullif(@undoes::text, '')::uuid
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing returning id)
 		insert into audit_unsent (id) select id from stored where exists (select from audit_stream where one and wanted_until > @now)`,
-		pgx.NamedArgs{"now": tx.Now, "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+		pgx.NamedArgs{"now": tx.Now, "credential": a.GetCredential(), "undoes": a.GetUndoes(), "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
 			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "record_ids": a.GetRecordIds(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
 	if err != nil {
 		return fmt.Errorf("store audit entry: %w", err)

@@ -21,7 +21,7 @@ var guides = []guide{
 	{"keys-and-roles", "Keys and roles", "What a key may do, and when it ends."},
 	{"paging-and-filters", "Paging and filters", "Lists, cursors, and following changes."},
 	{"idempotency-and-versions", "Idempotency and versions", "The same call twice, and two people at one record."},
-	{"rehearsals", "Rehearsals", "See what a call will do, then let exactly that happen."},
+	{"rehearsals", "Rehearsals", "See what a call will do, let exactly that happen, and take work back."},
 	{"errors", "Errors", "One shape for all, and which calls to send again."},
 	{"limits", "Limits", "How often, how large, how long."},
 	{"receiving-events", "Receiving events", "Webhooks, signatures, a test receiver, and samples in Go, Python and Node."},

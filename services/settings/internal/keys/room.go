@@ -38,11 +38,11 @@ func (r *Room) Parts() app.Parts {
 func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-application-passwords", Route: "GET /me/application-passwords", Perm: op.SignedIn, Ability: "-",
 		Doc: "List the caller's application passwords."}, list)
-	op.Add(set, op.Op{ID: "create-application-password", Route: "POST /me/application-passwords", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated,
+	op.Add(set, op.Op{ID: "create-application-password", Undo: op.Undo{Never: op.Access}, Route: "POST /me/application-passwords", Perm: op.SignedIn, PersonOnly: true, Status: http.StatusCreated,
 		Ability: "-", Record: "application_password", Doc: "Create an application password. It is shown this once. The session needs to have seen the password within ten minutes.",
 		Fails: op.Fails{
 			"svc_conflict too_many": "The caller has as many application passwords as one can have.",
 			"svc_password_required": sessions.FailPassword}}, r.create)
-	op.Add(set, op.Op{ID: "delete-application-password", Route: "DELETE /me/application-passwords/{id}", Perm: op.SignedIn, Ability: "-",
+	op.Add(set, op.Op{ID: "delete-application-password", Undo: op.Undo{Never: op.Access}, Route: "DELETE /me/application-passwords/{id}", Perm: op.SignedIn, Ability: "-",
 		Record: "application_password", Doc: "Revoke an application password."}, remove)
 }

@@ -49,7 +49,7 @@ func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-mails", Route: "GET /mails", Perm: auth.ManageCRM, Ability: "-", Doc: "List the mails of the last 30 days and their outcome, newest first."}, list)
 	op.Add(set, op.Op{ID: "get-mail", Route: "GET /mails/{id}", Perm: auth.ManageCRM, Ability: "-",
 		Doc: "Get a mail with what it said, as long as it is listed. The tokens of its links are not shown, nor the text of a mail about an account."}, see)
-	op.Add(set, op.Op{ID: "resend-mail", Route: "POST /mails/{id}/resend", Perm: auth.ManageCRM, Ability: "-", Record: "mail", Outside: true,
+	op.Add(set, op.Op{ID: "resend-mail", Undo: op.Undo{Never: op.WentOut}, Route: "POST /mails/{id}/resend", Perm: auth.ManageCRM, Ability: "-", Record: "mail", Outside: true,
 		Doc:   "Send a mail once more, as it was. Its links get new tokens.",
 		Fails: op.Fails{"svc_invalid_status": "The mail is on its way.", "svc_conflict no_text": failNoText, "svc_conflict ask_again": failAsk, "svc_conflict expired": failPurpose}}, resend)
 }

@@ -30,14 +30,14 @@ func (r *Room) Parts() app.Parts {
 
 // Operations declares the operations on pictures.
 func (r *Room) Operations(set *op.Set) {
-	op.AddOutside(set, op.Op{ID: "upload-media", Route: "POST /media", Perm: auth.ManageCRM, Status: http.StatusCreated, Ability: "-", Record: "media", Accepts: pictureTypes,
+	op.AddOutside(set, op.Op{ID: "upload-media", Undo: op.Undo{Never: op.ByHand}, Route: "POST /media", Perm: auth.ManageCRM, Status: http.StatusCreated, Ability: "-", Record: "media", Accepts: pictureTypes,
 		Doc:   "Upload a picture, such as the logo: PNG, JPEG or WebP, at most 1 MiB and 8 million pixels. It is encoded anew, at most 1024 pixels wide and high.",
 		Fails: op.Fails{"svc_conflict too_many": "The site has 200 pictures, which is the most."}}, r.upload)
 	op.Add(set, op.Op{ID: "list-media", Route: "GET /media", Perm: auth.ManageCRM, Doc: "List the site's pictures, newest first.",
 		Use: "Use it to find the id for logo_id of update-portal-settings. Only a person or a program can upload one."}, r.list)
 	op.Add(set, op.Op{ID: "get-media", Route: "GET /media/{id}", Perm: auth.ManageCRM, Doc: "Get a picture's public address and size.",
 		Use: "Answers with url, which everybody can open."}, r.get)
-	op.Add(set, op.Op{ID: "delete-media", Route: "DELETE /media/{id}", Perm: auth.ManageCRM, Record: "media",
+	op.Add(set, op.Op{ID: "delete-media", Undo: op.Undo{Never: op.ForGood}, Route: "DELETE /media/{id}", Perm: auth.ManageCRM, Record: "media",
 		Doc:   "Delete a picture. Its address stops working.",
 		Use:   "It cannot be brought back. The logo cannot be deleted: set logo_id to null or another picture first.",
 		Fails: op.Fails{"svc_conflict in_use": "The picture is the logo."}}, r.remove)

@@ -45,6 +45,6 @@ func (r *Room) Parts() app.Parts {
 func (r *Room) Mine(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-notifications", Route: "GET /me/notifications", Perm: auth.ViewContacts, Ability: "-",
 		Doc: "Get what the caller is mailed of what others do, and when."}, r.get)
-	op.Add(set, op.Op{ID: "update-notifications", Versioned: true, Route: "PATCH /me/notifications", Perm: auth.ViewContacts, Ability: "-", Record: "user",
+	op.Add(set, op.Op{ID: "update-notifications", Undo: op.Undo{Never: op.OwnChoice}, Versioned: true, Route: "PATCH /me/notifications", Perm: auth.ViewContacts, Ability: "-", Record: "user",
 		Doc: "Choose what the caller is mailed of what others do, and when.", Fails: op.Fails{"svc_not_found": "The user is gone by now."}}, r.update)
 }

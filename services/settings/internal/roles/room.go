@@ -31,13 +31,13 @@ func (*Room) Settings(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-api-access", Route: "GET /settings/api-access", Perm: auth.ManageIntegrations,
 		Doc: "Get the roles that reach the API with an application password.",
 		Use: "Use it when a key is refused with 401 although it is right."}, getAPIAccess)
-	op.Add(set, op.Op{ID: "update-api-access", Versioned: true, Route: "PATCH /settings/api-access", Perm: auth.ManageIntegrations, Hidden: true, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-api-access", Undo: op.Undo{Never: op.Access}, Versioned: true, Route: "PATCH /settings/api-access", Perm: auth.ManageIntegrations, Hidden: true, Idempotent: true, Record: "settings",
 		Doc:   "Choose the roles that reach the API with an application password.",
 		Use:   "Keys and assistants of roles that are not in the list stop working at once, perhaps your own too. Answers with the list.",
 		Fails: op.Fails{"svc_forbidden rights": FailRights, "svc_forbidden site_admin": FailAdministrator}}, updateAPIAccess)
 	op.Add(set, op.Op{ID: "get-roles", Route: "GET /settings/roles", Perm: auth.ManageCRM, Doc: "List roles, what they may do and what they see.",
 		Use: "Answers with every role, its permissions and whether it sees all or its own."}, get)
-	op.Add(set, op.Op{ID: "update-role", Versioned: true, Route: "PATCH /settings/roles/{role}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "role",
+	op.Add(set, op.Op{ID: "update-role", Undo: op.Undo{Never: op.Access}, Versioned: true, Route: "PATCH /settings/roles/{role}", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "role",
 		Doc: "Change what a role may do and see.",
 		Use: "capabilities replaces the whole list, for all who have the role, at once. An empty list takes the role out. Answers with the role.",
 		Fails: op.Fails{

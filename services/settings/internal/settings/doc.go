@@ -39,6 +39,7 @@
 //   - signin: signing in, and the browsers that are recognised
 //   - team: the people of the team, their invitations and access
 //   - sso: the organization's account in place of a password
+//   - undo: sessions of work, and taking them back
 //   - support: telemetry, the guide for a new site, requests for support
 //   - live: the stream of changes
 //   - portal: the team's screens

@@ -39,6 +39,7 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	r.audit.Operations(set)
 	r.mails.Operations(set)
 	r.templates.Operations(set)
+	r.undo.Operations(set)
 
 	set.Under("Team", "People of the team: their hours, time off, roles and access.")
 	r.team.Operations(set)

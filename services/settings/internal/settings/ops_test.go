@@ -15,7 +15,7 @@ func TestTheOperationsAreThoseOfTheInterface(t *testing.T) {
 	s := start(t)
 	apptest.CheckOperations(t, s.Parts.Ops)
 	// The description is no example of itself, a stream has no end, and the others are called at addresses that the description does not have.
-	apptest.CheckExamples(t, s.Parts.Ops, "get-openapi", "get-asyncapi", "get-live", "portal-host-proof", "get-ability", "run-ability-get", "run-ability-post", "run-ability-delete")
+	apptest.CheckExamples(t, s.Parts.Ops, "get-openapi", "get-undo-steps-of-settings", "get-asyncapi", "get-live", "portal-host-proof", "get-ability", "run-ability-get", "run-ability-post", "run-ability-delete")
 }
 
 func TestWhatAsksForThePasswordIsForPeopleAlone(t *testing.T) {

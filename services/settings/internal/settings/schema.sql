@@ -60,6 +60,8 @@ CREATE TABLE audit (
 	people bytea[],
 	read_as smallint DEFAULT 0 NOT NULL,
 	record_ids text[] DEFAULT '{}'[] NOT NULL,
+	credential text,
+	undoes uuid,
 	CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_action ON audit (action, created_at DESC, id DESC);

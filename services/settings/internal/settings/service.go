@@ -30,6 +30,7 @@ import (
 	"frontdesk/services/settings/internal/team"
 	"frontdesk/services/settings/internal/templates"
 	"frontdesk/services/settings/internal/twofactor"
+	"frontdesk/services/settings/internal/undo"
 	"frontdesk/services/settings/internal/view"
 )
 
@@ -62,6 +63,7 @@ type rooms struct {
 	signin     *signin.Room
 	team       *team.Room
 	sso        *sso.Room
+	undo       *undo.Room
 	support    *support.Room
 	live       *live.Live
 }
@@ -90,6 +92,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.signin = signin.New(k, r.people, r.sessions, r.twofactor, r.passkeys, r.passwords)
 	r.team = team.New(k, r.mails, r.people, r.twofactor, r.passwords)
 	r.sso = sso.New(k, r.site, r.people, r.sessions, r.signin, r.team)
+	r.undo = undo.New(k)
 	r.support = support.New(k, r.mails, r.site)
 	r.live = live.New(k.Bus, k.Apps.On)
 	return r, nil

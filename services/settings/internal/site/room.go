@@ -65,21 +65,21 @@ func (r *Room) First(apiRoles ...string) map[string]any {
 func (r *Room) Settings(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-form-style", Route: "GET /settings/form-style", Perm: auth.ViewContacts, Doc: "Get how forms and the booking widget look.",
 		Use: "Answers with what was set; what is missing follows the theme."}, getFormStyle)
-	op.Add(set, op.Op{ID: "update-form-style", Versioned: true, Route: "PATCH /settings/form-style", Perm: auth.ManageCRM, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-form-style", Undo: op.Undo{By: "update-form-style"}, Versioned: true, Route: "PATCH /settings/form-style", Perm: auth.ManageCRM, Idempotent: true, Record: "settings",
 		Doc: "Change how forms and the booking widget look.",
 		Use: "What is left out stays; an empty text or null returns to the theme. All forms and the widget change at once. Answers with the style."}, updateFormStyle)
 	op.Add(set, op.Op{ID: "get-general-settings", Route: "GET /settings/general", Perm: auth.ManageCRM, Doc: "Get the business, its currency and country, and the proxy header.",
 		Use: "Use it to learn name, address, currency, country and time zone of the business."}, r.getGeneral)
-	op.Add(set, op.Op{ID: "update-general-settings", Versioned: true, Route: "PATCH /settings/general", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-general-settings", Undo: op.Undo{By: "update-general-settings"}, Versioned: true, Route: "PATCH /settings/general", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc: "Change the general settings.",
 		Use: "What is left out stays. Answers with the settings."}, r.updateGeneral)
 	op.Add(set, op.Op{ID: "get-portal-settings", Route: "GET /settings/portal", Perm: auth.ManageCRM, Doc: "Get the portal's settings.",
 		Use: "Answers with addresses, sign-out and second factor, and whether the booking page is on."}, r.getPortal)
-	op.Add(set, op.Op{ID: "update-portal-settings", Versioned: true, Route: "PATCH /settings/portal", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-portal-settings", Undo: op.Undo{Never: op.ByHand}, Versioned: true, Route: "PATCH /settings/portal", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc:   "Change the portal's settings.",
 		Use:   "What is left out stays. Another path moves the team's sign-in. Answers with the settings.",
 		Fails: op.Fails{"svc_conflict reserved": "The path belongs to the platform.", "svc_conflict in_use": "The path belongs to a page."}}, r.updatePortal)
-	op.AddOutside(set, op.Op{ID: "check-portal-host", Route: "POST /settings/portal/check-host", Perm: auth.ManageCRM, Record: "settings",
+	op.AddOutside(set, op.Op{ID: "check-portal-host", Undo: op.Undo{Never: op.NothingStays}, Route: "POST /settings/portal/check-host", Perm: auth.ManageCRM, Record: "settings",
 		Outside: true, Doc: "Check that the portal's host leads here. The portal moves there once it does.",
 		Use:   "It asks that host over https. Answers with the portal's settings, where host_reachable and host_https say how it went.",
 		Fails: op.Fails{"svc_conflict no_host": "No host is set."}}, r.checkPortalHost)
@@ -89,7 +89,7 @@ func (r *Room) Settings(set *op.Set) {
 		Use: "Use it before update-portal-settings. status is null when the path is free."}, r.checkPortalPath)
 	op.Add(set, op.Op{ID: "get-privacy-settings", Route: "GET /settings/privacy", Perm: auth.ManageCRM, Doc: "Get for how long data is kept.",
 		Use: "Answers with days per kind of data."}, getPrivacy)
-	op.Add(set, op.Op{ID: "update-privacy-settings", Versioned: true, Route: "PATCH /settings/privacy", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-privacy-settings", Undo: op.Undo{By: "update-privacy-settings"}, Versioned: true, Route: "PATCH /settings/privacy", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc: "Choose whether removing the installation deletes its data.",
 		Use: "With delete_on_uninstall all data is lost when the installation is removed. Answers with the settings."}, updatePrivacy)
 }

@@ -99,7 +99,7 @@ func (r *Room) Operations(set *op.Set) {
 
 // Accounts declares what administrators do about the accounts of others.
 func (r *Room) Accounts(set *op.Set) {
-	op.Add(set, op.Op{ID: "unlink-organization-account", Route: "DELETE /staff/{user}/organization-account", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "user",
+	op.Add(set, op.Op{ID: "unlink-organization-account", Undo: op.Undo{Never: op.Access}, Route: "DELETE /staff/{user}/organization-account", Perm: auth.ManageCRM, PersonOnly: true, Ability: "-", Record: "user",
 		Doc: "Unlink a member of the team from their account at the organization's provider, and sign them out everywhere. Another account with their verified address can take its place.",
 		Fails: op.Fails{"svc_password_required": sessions.FailPassword, "svc_forbidden rights": roles.FailRights, "svc_forbidden site_admin": roles.FailAdministrator,
 			"svc_conflict last_administrator": "The person is the last site administrator who can sign in."}}, r.unlink)

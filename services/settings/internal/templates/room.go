@@ -67,10 +67,10 @@ func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-mail-template", Route: "GET /mail-templates/{kind}/{language}", Perm: auth.ManageCRM,
 		Doc: "Get the words of one kind of mail in one language.",
 		Use: "Use it before update-mail-template. Answers with subject, body and placeholders."}, r.get)
-	op.Add(set, op.Op{ID: "update-mail-template", Versioned: true, Route: "PUT /mail-templates/{kind}/{language}", Perm: auth.ManageCRM, Hidden: true, Record: "mail_template",
+	op.Add(set, op.Op{ID: "update-mail-template", Undo: op.Undo{Steps: true}, Versioned: true, Route: "PUT /mail-templates/{kind}/{language}", Perm: auth.ManageCRM, Hidden: true, Record: "mail_template",
 		Doc: "Write the words of one kind of mail in one language.",
 		Use: "Every client gets them from now on. preview-mail-template shows first how they look. Answers with the template."}, r.update)
-	op.Add(set, op.Op{ID: "reset-mail-template", Versioned: true, Route: "DELETE /mail-templates/{kind}/{language}", Perm: auth.ManageCRM, Hidden: true, Record: "mail_template",
+	op.Add(set, op.Op{ID: "reset-mail-template", Undo: op.Undo{Steps: true}, Versioned: true, Route: "DELETE /mail-templates/{kind}/{language}", Perm: auth.ManageCRM, Hidden: true, Record: "mail_template",
 		Doc: "Give a kind of mail its standard words again in one language.",
 		Use: "The words that the business wrote are gone then."}, r.reset)
 	op.Add(set, op.Op{ID: "preview-mail-template", Route: "POST /mail-templates/{kind}/{language}/preview", Perm: auth.ManageCRM, Reads: true,

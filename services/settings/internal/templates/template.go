@@ -144,8 +144,15 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, k letter.Kind, language st
 		return mailTemplate{}, err
 	}
 	doc, version, err := document.Change(ctx, tx, letter.Key(k.Name), publisher(k.Name), func(doc *written) error {
+		was, had := (*doc)[language]
 		if delete(*doc, language); own != nil && *own != letter.Standard(t, k.Name) {
 			(*doc)[language] = *own
+		}
+		switch now, ok := (*doc)[language]; {
+		case had && was != now:
+			tx.TakeBack("update-mail-template", map[string]any{"kind": k.Name, "language": language, "subject": was.Subject, "body": was.Body})
+		case !had && ok:
+			tx.TakeBack("reset-mail-template", map[string]any{"kind": k.Name, "language": language})
 		}
 		return nil
 	})

@@ -65,6 +65,7 @@ export const signIn = {"code":{"maxLength":40},"login":{"maxLength":190},"passke
 export const startImport = {"options.header":{"min":0,"max":50},"options.tag":{"maxLength":100}}
 export const startOrganizationSignIn = {"next":{"maxLength":8000}}
 export const submitForm = {"hp_url":{"maxLength":2048},"page":{"maxLength":2048},"token":{"maxLength":200}}
+export const undoWork = {"user_id":{"min":1}}
 export const updateAppointmentNote = {"notes":{"maxLength":2000}}
 export const updateBookingSettings = {"cancel_notice_hours":{"min":0,"max":720},"form_id":{"min":1},"late_cancel_text":{"maxLength":1000},"max_advance_days":{"min":1,"max":730},"max_open_bookings":{"min":0,"max":50},"min_notice_min":{"min":0,"max":43200},"reminder_hours":{"min":1,"max":168},"reminders.*.hours":{"min":1,"max":168},"request_expires_hours":{"min":0,"max":720},"slot_step":{"min":0,"max":240},"terms_text":{"maxLength":1000}}
 export const updateContact = {"email":{"maxLength":190},"first_name":{"maxLength":100},"last_name":{"maxLength":100},"owner_user_id":{"min":1},"phone":{"maxLength":50},"source":{"maxLength":50}}

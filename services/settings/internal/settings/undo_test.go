@@ -1,0 +1,110 @@
+package settings
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/app"
+)
+
+// The gateway of the test leads to the service itself; the other services know none of the calls.
+func TestWorkIsListedByTheHourAndTakenBack(t *testing.T) {
+	t.Parallel()
+	var to *httputil.ReverseProxy
+	down := false
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		service, asked := strings.CutPrefix(r.URL.Path, "/v1/undo/")
+		switch {
+		case down:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case asked && service != "settings":
+			_, _ = w.Write([]byte(`{"items": []}`))
+		default:
+			to.ServeHTTP(w, r)
+		}
+	}))
+	defer gateway.Close()
+	s := start(t, func(c *app.Config) { c.GatewayURL = gateway.URL })
+	at, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	to = httputil.NewSingleHostReverseProxy(at)
+	person := admin(t, s)
+	made := person.Post("/me/application-passwords", map[string]any{"name": "Robot", "assistant": false}).Is(201)
+	work := basic(s, "admin", made.Text("password"))
+
+	begin := s.Now().Add(-time.Second)
+	view := work.Post("/views", map[string]any{"entity": "contacts", "name": "Fair", "query": map[string]any{}, "columns": []string{}}).Is(201).Text("id")
+	asked := map[string]any{"credential_id": made.Text("id"), "from": begin.Format(time.RFC3339), "to": s.Now().Add(time.Hour).Format(time.RFC3339)}
+	s.Eventually(func() bool {
+		for _, w := range person.Get("/sessions-of-work").Is(200).Items() {
+			if actor := w["actor"].(map[string]any); actor["id"] == made.Text("id") {
+				require.Equal(t, []any{"key", "Robot", nil, 1.0}, []any{actor["kind"], actor["name"], w["connection"], w["calls"]})
+				return true
+			}
+		}
+		return false
+	})
+
+	down = true
+	person.Post("/undo", asked).Fails(503, "svc_unavailable")
+	down = false
+	asked["dry_run"] = true
+	require.Equal(t, 1.0, person.Post("/undo", asked).Is(200).Field("undone"))
+	person.Get("/views/" + view).Is(200)
+	delete(asked, "dry_run")
+	require.Equal(t, 1.0, person.Post("/undo", asked).Is(200).Field("undone"))
+	person.Get("/views/"+view).Fails(404, "svc_not_found")
+	require.Equal(t, 0.0, person.Post("/undo", asked).Is(200).Field("undone"))
+
+	person.Post("/undo", map[string]any{"from": asked["from"], "to": asked["to"]}).Fails(400, "svc_invalid_param")
+	work.Get("/sessions-of-work").Fails(403, "svc_forbidden")
+	work.Post("/undo", asked).Fails(403, "svc_forbidden")
+	s.Eventually(func() bool {
+		return person.Get("/audit-log?action=undo-work").Is(200).Field("total") == 2.0
+	})
+}
+
+func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	person := admin(t, s)
+	work := withKey(t, s, person, "admin", false)
+	work.UserID, person.UserID = userID(person), userID(person)
+	view := "/views/" + person.Post("/views", `{"entity":"contacts","name":"Customers","query":{"status":"customer"}}`).Is(201).Text("id")
+	page := fmt.Sprint("/pages/", person.Post("/pages", `{"title":"About","content":"Who we are"}`).Is(201).Field("id"))
+	person.Put("/mail-templates/appointment.booked/nl", `{"subject":"Tot dan","body":"Dag\n\n{manage}"}`).Is(200)
+	records := []string{view, page, "/settings/form-style", "/settings/general", "/settings/privacy"}
+	seen := func() (all []any) {
+		for _, path := range records {
+			record := person.Get(path).Is(200).Map()
+			delete(record, "updated_at")
+			all = append(all, record)
+		}
+		for _, m := range person.Get("/mail-templates").Is(200).Items() {
+			all = append(all, m["subject"], m["body"], m["standard"])
+		}
+		return all
+	}
+	before := seen()
+	for path, body := range map[string]string{view: `{"name":"Leads","query":{"status":"lead"}}`, page: `{"title":"About us","content":"Others"}`, "/settings/form-style": `{"size":17}`,
+		"/settings/general": `{"currency":"CHF","business":{"phone":"+32 9 123 45 67"}}`, "/settings/privacy": `{"delete_on_uninstall":true}`} {
+		work.Patch(path, body).Is(200)
+	}
+	work.Post("/pages", `{"title":"New"}`).Is(201)
+	work.Post("/views", `{"entity":"contacts","name":"New","query":{}}`).Is(201)
+	work.Put("/mail-templates/appointment.booked/nl", `{"subject":"Anders","body":"Dag\n\n{manage}"}`).Is(200)
+	work.Delete("/mail-templates/appointment.booked/nl", nil).Is(204)
+	work.Put("/mail-templates/appointment.cancelled/de", `{"subject":"Abgesagt","body":"Guten Tag"}`).Is(200)
+	require.Empty(t, person.TakeBack(work))
+	require.Equal(t, before, seen())
+	require.Empty(t, person.TakeBack(work), "a second time nothing is left")
+	s.CheckUndo()
+}
