@@ -138,6 +138,28 @@ test("a removal says what is handed over, names what clashes, and goes on when i
   await v.end()
 })
 
+test("a session of work is looked at and taken back", async () => {
+  const v = await member()
+  const name = "Robot " + unique()
+  const key = await desk.person.post("/me/application-passwords", { name })
+  const c = await desk.admin.post("/contacts", { first_name: "Ada", last_name: "Undo " + unique() })
+  const robot = new Client({ Authorization: "Basic " + Buffer.from("admin:" + key.password).toString("base64") })
+  await until("the key is known", () => robot.get("/contacts").then(() => true, () => false))
+  await robot.patch("/contacts/" + c.id, { mode: "overwrite", first_name: "Augusta" })
+  await robot.post("/contacts/" + c.id + "/notes", { body: "Called." })
+  await until("the work is in the log", async () => (await desk.admin.get("/audit-log?action=add-note&record_id=" + c.id)).total === 1)
+  await open(v, "/audit", "Audit log")
+  await v.page.getByRole("button", { name: "Sessions of work" }).click()
+  await check(v.page, "portal sessions of work")
+  await v.page.getByRole("button", { name: `Take back what ${name}` }).click()
+  await v.page.getByText("2 changes can be taken back.").waitFor()
+  await check(v.page, "portal take back")
+  await v.page.getByRole("button", { name: "Take back", exact: true }).click()
+  await v.page.getByText("2 changes were taken back.").waitFor()
+  assert.equal((await desk.admin.get("/contacts/" + c.id)).first_name, "Ada")
+  await v.end()
+})
+
 test("the audit log shows who did what, filters in the address, and grows by itself", async () => {
   const v = await member()
   await openListening(v, "/audit", "Audit log")

@@ -1,20 +1,24 @@
 import "./settings.css"
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { Download, ListFilter, ScrollText, X } from "lucide-react"
-import { useMemo } from "react"
+import { Download, History, ListFilter, ScrollText, X } from "lucide-react"
+import { Suspense, useMemo, useState } from "react"
 import { api, download, take, type Schema } from "@/api/client"
-import { ButtonAnchor } from "@/kit/button"
+import { Button, ButtonAnchor } from "@/kit/button"
 import { agoText, momentText } from "@/kit/dates"
 import { Choice, DayChoice, List, Tools, Total, useList, type Column } from "@/kit/list"
 import { countFilters } from "@/kit/search"
 import { Head } from "@/kit/head"
+import { late } from "@/kit/late"
+import { can } from "@/kit/start"
 import { t, tOr } from "@/kit/text"
 import { addDays, startOfDay } from "@/kit/wall"
 import { useTeam } from "@/team/data"
 import { actionName } from "./data"
 
 type Entry = Schema<"AuditEntry">
+
+const Work = late(() => import("./work").then((m) => ({ default: m.Work })))
 
 const route = getRouteApi("/audit")
 const channels = ["app", "portal", "api", "ability", "form", "booking", "import", "email", "system"] as const
@@ -34,6 +38,7 @@ const actionText = (action: string) => actionName(action, words(action))
 const kindText = (kind: string) => tOr("settings.record." + kind, words(kind.replaceAll("_", "-")))
 
 export function Audit() {
+  const [working, setWorking] = useState(false)
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const set = (change: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
@@ -68,8 +73,10 @@ export function Audit() {
   return (
     <>
       <Head title={t("nav.audit")} count={<Total n={list.data && list.total} />}>
+        {can("svc_manage_integrations", "all") && <Button icon={<History aria-hidden />} onClick={() => setWorking(true)}>{t("settings.work.title")}</Button>}
         <ButtonAnchor icon={<Download aria-hidden />} href={download("/exports/audit-log.csv", query)} download>{t("settings.audit.export")}</ButtonAnchor>
       </Head>
+      {working && <Suspense><Work onClose={() => setWorking(false)} /></Suspense>}
       <Tools count={countFilters(search)} onClear={() => void navigate({ search: {}, replace: true })}>
         <Choice label={t("settings.audit.who")} value={search.user} options={team.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ user: v })} />
         <DayChoice label={t("settings.audit.since")} value={search.since} onChange={(since) => set({ since })} />
