@@ -32,6 +32,7 @@ type findAppointments struct {
 	Search       string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count."`
 	Conflict     bool      `json:"conflict,omitempty" doc:"true: only those that are open, not over, and fall on a time that the person's own calendar takes."`
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
+	Whole        bool      `json:"whole,omitempty" doc:"true: with the client's address and phone number, as get-appointment has them."`
 }
 
 // total is how many appointments where allows, which is made of in.
@@ -116,7 +117,11 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	}
 	items := make([]Appointment, len(rows))
 	for i, a := range rows {
-		items[i] = a.Rest()
+		if in.Whole {
+			items[i] = a.Whole()
+		} else {
+			items[i] = a.Rest()
+		}
 	}
 	return db.Close(c, items, by.at), nil
 }

@@ -18,7 +18,7 @@ type ref struct {
 	Name string    `json:"name" doc:"Its name at that time."`
 }
 
-// contactRef names the client; address and phone number come with a single appointment only.
+// contactRef names the client; address and phone number come with a single appointment, and in a list that is asked for them.
 type contactRef struct {
 	ID    uuid.UUID `json:"id" format:"uuid" doc:"The id of the contact."`
 	Name  string    `json:"name" doc:"First and last name."`
@@ -57,7 +57,7 @@ type Appointment struct {
 // RecordVersion is the answer's ETag.
 func (a Appointment) RecordVersion() int64 { return a.version }
 
-// Rest is the appointment in lists.
+// Rest is the appointment in lists and events.
 func (a Record) Rest() Appointment {
 	at := a.Shown()
 	out := Appointment{ID: a.ID, Status: a.Status, Service: ref{a.ServiceID, a.Terms.Name}, Staff: staff.StaffRef{UserID: a.UserID, Name: a.StaffName},
@@ -73,7 +73,7 @@ func (a Record) Rest() Appointment {
 	return out
 }
 
-// Whole is Rest with the client's address and number, for the answer of a single appointment.
+// Whole is Rest with the client's address and number.
 func (a Record) Whole() Appointment {
 	out := a.Rest()
 	out.Contact.Email, out.Contact.Phone = &a.Client.Email, &a.Client.Phone

@@ -384,6 +384,8 @@ func TestWhatTheTeamSees(t *testing.T) {
 		require.EqualValues(t, 3, period.Field("total"))
 		require.Equal(t, ids[1], period.Text("items.0.id"))
 		require.NotContains(t, period.Body, "+32470000000")
+		whole := o.admin.Get(path("/appointments?from=%s&to=%s&contact=%s&whole=true", day(2), day(4), ann)).Is(200)
+		require.Equal(t, "+32470000000", whole.Text("items.2.contact.phone"))
 
 		var walked []string
 		cursor := ""
