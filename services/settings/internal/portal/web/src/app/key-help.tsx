@@ -8,6 +8,7 @@ const calendar: [string[], Key][] = [
   [["d", "w", "m", "l"], "frame.keys.views"],
   [["t"], "frame.keys.today"],
   [["←", "→"], "frame.keys.step"],
+  [["p"], "frame.keys.print"],
   [["n"], "frame.keys.new"],
   [["m"], "frame.keys.move"],
 ]

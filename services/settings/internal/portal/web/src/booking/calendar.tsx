@@ -1,8 +1,9 @@
 import "./booking.css"
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { CalendarOff, CalendarPlus, ChevronLeft, ChevronRight, Printer } from "lucide-react"
 import { lazy, Suspense, useEffect, useState } from "react"
+import { flushSync } from "react-dom"
 import { Button, ButtonLink } from "@/kit/button"
 import { monthWords, today } from "@/kit/dates"
 import { addDays, addMonths, mondayOf } from "@/kit/wall"
@@ -17,6 +18,7 @@ import { RecordFilter } from "@/kit/record-filter"
 import { can, kept, me, on } from "@/kit/start"
 import { Skeleton } from "@/kit/states"
 import { locale, t } from "@/kit/text"
+import { toastFault } from "@/kit/toast"
 import type { Query } from "@/kit/view"
 import { addressOf, useViews, ViewTabs } from "@/kit/views"
 import { mayChange, staffQuery } from "@/team/data"
@@ -24,6 +26,7 @@ import { Agenda } from "./agenda"
 import { chosenNow, colours, keepChoices, views, type View } from "./choices"
 import { allStatuses, type Status as StatusName } from "./data"
 import { Plan } from "./plan"
+import type { Sheet } from "./sheet"
 
 const Month = lazy(() => import("./month"))
 const MarkDialog = late(() => import("./mark").then((m) => ({ default: m.MarkDialog })))
@@ -42,7 +45,9 @@ export function Calendar() {
   const team = useQuery(staffQuery).data
   const staff = team ?? []
   const services = useQuery(servicesQuery(false)).data
+  const queries = useQueryClient()
   const [blocking, setBlocking] = useState(false)
+  const [paper, setPaper] = useState<{ Sheet: typeof Sheet }>()
   const narrow = useMedia("(max-width: 640px)")
   const view: View = views.find((v) => v === search.view) ?? (narrow ? "list" : "day")
   const date = /^\d{4}-\d\d-\d\d$/.test(search.date ?? "") && !Number.isNaN(Date.parse(search.date!)) ? search.date! : today()
@@ -55,8 +60,21 @@ export function Calendar() {
   const last = view === "day" ? date : addDays(first, 6)
   const step = (n: number) => set({ date: view === "month" ? addMonths(date.slice(0, 8) + "01", n) : addDays(date, view === "day" ? n : 7 * n) })
   const add = () => void go({ to: "/appointments/new", search: { staff: search.staff, service: search.service } })
+  // A day is a list on paper; what else there is, is printed as it is.
+  const onPaper = async () => {
+    try {
+      if (view === "day") {
+        const sheet = await import("./sheet")
+        await queries.query({ ...sheet.sheetQuery(date, search.staff, search.service), staleTime: 0 })
+        flushSync(() => setPaper(sheet))
+      }
+      print()
+    } catch (e) {
+      toastFault(e)
+    }
+  }
   useKeys({
-    d: () => set({ view: "day" }), w: () => set({ view: "week" }), m: () => set({ view: "month" }), l: () => set({ view: "list" }), t: () => set({ date: undefined }),
+    p: () => void onPaper(), d: () => set({ view: "day" }), w: () => set({ view: "week" }), m: () => set({ view: "month" }), l: () => set({ view: "list" }), t: () => set({ date: undefined }),
     ...(view !== "month" && { ArrowLeft: () => step(-1), ArrowRight: () => step(1) }), ...(can("svc_manage_bookings") && { n: add }),
   })
   const unit = view === "list" ? "week" : view
@@ -73,11 +91,12 @@ export function Calendar() {
     view: Object.keys(rest).some((name) => name in listed) ? "list" : view, date: from ? String(from) : search.date, colour: search.colour, ...addressOf(rest),
   }) })
   const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
+  const dated = title.day().format(utc(date))
   const shown = { staff: search.staff, service: search.service, colour: search.colour }
   return (
     <>
       <Head title={t("nav.calendar")}>
-        <Button className="button--square" icon={<Printer aria-hidden />} aria-label={t("booking.print")} title={t("booking.print")} onClick={() => print()} />
+        <Button className="button--square" icon={<Printer aria-hidden />} aria-label={t("booking.print")} title={t("booking.print")} onClick={() => void onPaper()} />
         {can("svc_manage_bookings") && (!team || mine.length > 0) && <Button icon={<CalendarOff aria-hidden />} onClick={() => setBlocking(true)}>{t("booking.block")}</Button>}
         {can("svc_manage_bookings") && <ButtonLink kind="main" to="/appointments/new" search={{ staff: search.staff, service: search.service }} icon={<CalendarPlus aria-hidden />}>{t("booking.new")}</ButtonLink>}
       </Head>
@@ -87,7 +106,7 @@ export function Calendar() {
           <Button onClick={() => set({ date: undefined })} aria-current={date === today() ? "date" : undefined}>{t("booking.today")}</Button>
           <button className="icon-button" aria-label={t(`booking.${unit}_before`)} onClick={() => step(-1)}><ChevronLeft aria-hidden /></button>
           <button className="icon-button" aria-label={t(`booking.${unit}_after`)} onClick={() => step(1)}><ChevronRight aria-hidden /></button>
-          <h2 className="calendar-title" aria-live="polite">{view === "month" ? monthWords(date) : view === "day" ? title.day().format(utc(date)) : title.week().formatRange(utc(first), utc(last))}</h2>
+          <h2 className="calendar-title" aria-live="polite">{view === "month" ? monthWords(date) : view === "day" ? dated : title.week().formatRange(utc(first), utc(last))}</h2>
         </div>
         <div className="row calendar-choices">
           {view === "list" && <SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("booking.search")} />}
@@ -106,6 +125,7 @@ export function Calendar() {
       {view === "list" ? <Agenda from={first} to={last} staff={search.staff} service={search.service} {...listed} />
         : view === "month" ? <Suspense fallback={<Skeleton lines={12} />}><Month date={date} narrow={narrow} {...shown} onDay={(day, open) => set({ date: day, ...(open && { view: "day" }) })} /></Suspense>
         : <Plan view={view} date={date} from={first} to={last} {...shown} />}
+      {view === "day" && paper && <paper.Sheet title={dated} day={date} staff={search.staff} service={search.service} />}
       <Suspense>{blocking && mine[0] && <MarkDialog from={`${date}T12:00`} until={`${date}T13:00`} staff={Number(search.staff) || (mine.some((m) => m.user_id === me.user_id) ? me.user_id : mine[0].user_id)} blocks onClose={() => setBlocking(false)} />}</Suspense>
     </>
   )

@@ -1,9 +1,9 @@
 // A month: how much there is on each day, and the first of it.
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
-import { useMemo, useRef, type KeyboardEvent } from "react"
+import { Suspense, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { dayWords, timeText, today, weekdayWords } from "@/kit/dates"
+import { late } from "@/kit/late"
 import { servicesQuery } from "@/kit/records"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
@@ -13,6 +13,8 @@ import { Agenda } from "./agenda"
 import { signs } from "./blocks"
 import { tonesBy } from "./choices"
 import { exceptionsQuery, whoComes, type Status } from "./data"
+
+const Look = late(() => import("./look").then((m) => ({ default: m.Look })))
 
 /** onDay goes to a day: open asks for its own view. A narrow window has dots, and the chosen day as a list below them. */
 export default function Month({ date, narrow, staff, service, colour, onDay }: { date: string; narrow: boolean; staff?: string; service?: string; colour?: string; onDay: (day: string, open: boolean) => void }) {
@@ -29,9 +31,11 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
   const team = useStaff()
   const tones = useMemo(() => tonesBy(colour, services ?? [], team), [colour, services, team])
   const followed = useRef(false)
+  const [look, setLook] = useState<{ id: string; at: HTMLElement }>()
   if (query.isPending) return <Skeleton lines={12} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
   const of = new Map(query.data.map((d) => [d.date, d]))
+  const looked = look && query.data.flatMap((d) => d.appointments).find((a) => a.id === look.id)
   const press = (e: KeyboardEvent, day: string) => {
     const next = dayByKey(day, e.key)
     if (!next || e.altKey || e.ctrlKey || e.metaKey) return
@@ -64,7 +68,7 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
                       {narrow && d && <span className="month-dots" aria-hidden>{d.appointments.slice(0, 3).map((a) => <i key={a.id} className={tones?.(a)} />)}</span>}
                     </button>
                     {!narrow && d && <span className="month-count num" aria-hidden>{d.total}</span>}
-                    {!narrow && <Firsts d={d} off={off} toneOf={tones} />}
+                    {!narrow && <Firsts d={d} off={off} toneOf={tones} chosen={day === date} onLook={(id, at) => setLook({ id, at })} />}
                   </td>
                 )
               })}
@@ -73,20 +77,24 @@ export default function Month({ date, narrow, staff, service, colour, onDay }: {
         </tbody>
       </table>
       {narrow && <Agenda from={date} to={date} staff={staff} service={service} />}
+      <Suspense>{looked && <Look key={looked.id} a={looked} at={look.at} onClose={() => setLook(undefined)} />}</Suspense>
     </div>
   )
 }
 
-/** The first appointments of a day, and why it is closed: for eyes and pointers; the day itself says to others how much there is, and opens. */
-function Firsts({ d, off, toneOf }: { d: Schema<"CalendarDay"> | undefined; off: Schema<"Exception">[]; toneOf: ReturnType<typeof tonesBy> }) {
+/**
+ * The first appointments of a day, and why it is closed. Those of the chosen day come after it by the Tab key; the day itself says to readers of
+ * a screen how much there is.
+ */
+function Firsts({ d, off, toneOf, chosen, onLook }: { d: Schema<"CalendarDay"> | undefined; off: Schema<"Exception">[]; toneOf: ReturnType<typeof tonesBy>; chosen: boolean; onLook: (id: string, at: HTMLElement) => void }) {
   const more = d ? d.total - d.appointments.length : 0
   return (
-    <div className="month-firsts" aria-hidden>
-      {off.slice(0, 1).map((e) => <span key={e.id} className="tag tag--away month-off">{e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off")}</span>)}
+    <div className="month-firsts">
+      {off.slice(0, 1).map((e) => <span key={e.id} className="tag tag--away month-off" aria-hidden>{e.label || t(e.user_id === null ? "booking.closed" : "booking.time_off")}</span>)}
       {d?.appointments.map((a) => (
-        <Link key={a.id} to="/appointments/$id" params={{ id: a.id }} tabIndex={-1} className={`month-first appointment--${a.status}${toneOf ? ` ${toneOf(a)}` : ""}`} onClick={(e) => e.stopPropagation()}><span className="num">{timeText(a.starts_at)}</span> {signs[a.status as Status]} {whoComes(a)}</Link>
+        <button key={a.id} type="button" aria-haspopup="dialog" tabIndex={chosen ? 0 : -1} className={`month-first appointment--${a.status}${toneOf ? ` ${toneOf(a)}` : ""}`} onClick={(e) => (e.stopPropagation(), onLook(a.id, e.currentTarget))}><span className="num">{timeText(a.starts_at)}</span> <span aria-hidden>{signs[a.status as Status]}</span> {whoComes(a)}<span className="sr">, {t(`booking.status.${a.status as Status}`)}</span></button>
       ))}
-      {more > 0 && <span className="soft small">{t("booking.more", { n: more })}</span>}
+      {more > 0 && <span className="soft small" aria-hidden>{t("booking.more", { n: more })}</span>}
     </div>
   )
 }
