@@ -14,11 +14,22 @@ async function fits(page, name) {
   await page.waitForFunction(() => !document.querySelector(".skeleton"))
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
-    const { wide, frames, first, shown } = await page.evaluate(async () => {
+    const { wide, frames, first, shown, broken } = await page.evaluate(async () => {
       for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
       const over = (e) => e.scrollWidth - e.clientWidth
       const names = [...document.querySelectorAll(".table--list tbody td:not(.cell-check) .cell-text:is(a, b)")].filter((e) => e.closest("tr").querySelector("td:not(.cell-check)").contains(e))
+      const broken = []
+      const range = document.createRange()
+      for (const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); texts.nextNode(); ) {
+        if (texts.currentNode.parentElement.closest(".sr, .trap")) continue
+        for (const { 0: word, index } of texts.currentNode.data.matchAll(/(?<!\S)[\p{L}\d]{2,8}(?!\S)/gu)) {
+          range.setStart(texts.currentNode, index)
+          range.setEnd(texts.currentNode, index + word.length)
+          if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) broken.push(word)
+        }
+      }
       return {
+        broken,
         wide: over(document.documentElement),
         frames: [...document.querySelectorAll(".table-frame")].map(over).filter((n) => n > 0),
         first: Math.min(...names.map((e) => e.closest("td").getBoundingClientRect().width)),
@@ -27,6 +38,7 @@ async function fits(page, name) {
       }
     })
     assert.ok(wide <= 0, `${name} is ${wide} pixels too wide at ${width}`)
+    assert.deepEqual(broken, [], `short words of ${name} are broken at ${width}`)
     assert.deepEqual(frames, [], `a table of ${name} is too wide at ${width}`)
     assert.ok(first >= 256, `the first column of ${name} has ${first} pixels at ${width}`)
     assert.ok(shown, `names of ${name} cannot be read at ${width}`)
@@ -41,6 +53,7 @@ test("no name is too long, and no list has too many columns, for any width", asy
   const contact = await admin.post("/contacts", { first_name: long(95), last_name: long(95), email: long(60) + "@example.com", tags: [long(40), long(40)], owner_user_id: user })
   const service = await admin.post("/services", { name: long(190), description: long(190), duration_min: 30, bookable_online: true, location_type: "in_person", location_details: long(190), price: "1234567.50", staff: [user] })
   t.after(() => admin.patch("/services/" + service.id, { archived: true }))
+  const booked = await admin.post("/appointments", { contact: contact.id, service: service.id, staff: user, starts_at: new Date(Math.ceil(Date.now() / 864e5 + 200) * 864e5).toISOString(), outside_hours: true, notes: long(190) })
   const elements = [{ id: "h", type: "heading", text: long(150) }, { id: "email", type: "field", target: "contact.email", label: long(190), required: true }]
   const form = await admin.post("/forms", { name: long(190), status: "publish", definition: { elements } })
   await admin.post("/webhooks", { name: long(190), url: desk.gateway + "/" + long(150), events: ["contact.created"], active: false })
@@ -48,7 +61,7 @@ test("no name is too long, and no list has too many columns, for any width", asy
 
   const v = await member()
   await v.page.goto(team() + "/contacts")
-  for (const screen of ["/contacts", "/organizations", "/services", "/forms", "/people", "/webhooks", "/audit", "/settings/mails", "/contacts/" + contact.id, "/organizations/" + organization.id, "/services/" + service.id, "/calendar", "/people/" + user]) {
+  for (const screen of ["/contacts", "/organizations", "/services", "/forms", "/people", "/webhooks", "/audit", "/settings/mails", "/contacts/" + contact.id, "/organizations/" + organization.id, "/services/" + service.id, "/appointments/" + booked.id, "/calendar", "/people/" + user]) {
     await go(v, screen)
     await v.page.getByRole("heading", { level: 1 }).waitFor()
     await fits(v.page, screen)

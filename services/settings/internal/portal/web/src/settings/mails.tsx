@@ -56,11 +56,11 @@ function Sent() {
   return (
     <Frame at="mails" wide>
       <Checks only={["mail"]} />
-      <div className="row between">
-        <p className="soft">{t("settings.mails_text")}</p>
+      <p className="soft">{t("settings.mails_text")}</p>
+      <div className="row mail-tools">
+        <Choice label={t("settings.mail_status")} value={status} options={(Object.keys(looks) as Mail["status"][]).map((value) => ({ value, label: t(`settings.mail_status.${value}`) }))} onChange={(chosen) => void navigate({ search: chosen ? { status: chosen } : {}, replace: true })} />
         <ButtonLink to="/settings/mails" search={{ kind: "appointment.booked" }}>{t("settings.templates")}</ButtonLink>
         <Test />
-        <Choice label={t("settings.mail_status")} value={status} options={(Object.keys(looks) as Mail["status"][]).map((value) => ({ value, label: t(`settings.mail_status.${value}`) }))} onChange={(chosen) => void navigate({ search: chosen ? { status: chosen } : {}, replace: true })} />
       </div>
       <div className="settings-list"><List list={list} columns={columns} keeps="mails" id={(m) => m.id} name={t("nav.mails")} filtered={status !== undefined} onClear={() => void navigate({ search: {} })} empty={{ icon: Icon, title: t("settings.no_mails"), text: t("settings.no_mails_text") }} /></div>
       {open && <Read key={open} id={open} onClose={() => void navigate({ search: (old) => ({ ...old, mail: undefined }), replace: true })} />}
