@@ -118,7 +118,7 @@ function Booking({ services, given }: { services: Service[]; given?: Client }) {
       appointmentsChanged(queries, made)
       setDone(true)
       toast(t(status === "confirmed" ? "booking.made" : "booking.made_request", { name: client.name, day: dayText(made.starts_at), time: timeText(made.starts_at) }))
-      setTimeout(() => void navigate({ to: "/appointments/$id", params: { id: made.id } }))
+      void navigate({ to: "/appointments/$id", params: { id: made.id }, ignoreBlocker: true })
     } catch (e) {
       const f = asFault(e)
       if (!f.passing) keys.settle(words)

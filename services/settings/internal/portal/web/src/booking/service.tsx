@@ -55,7 +55,7 @@ function Edit({ s }: { s?: Record }) {
     for (const key of [["services", "list"], ["slots"], ["staff"]]) void queries.invalidateQueries({ queryKey: key })
     if (!s) {
       queries.setQueryData(serviceKey(after.id), after)
-      setTimeout(() => void navigate({ to: "/services/$id", params: { id: after.id } }))
+      void navigate({ to: "/services/$id", params: { id: after.id }, ignoreBlocker: true })
     }
     return after
   })
