@@ -36,6 +36,3 @@ export async function call<A>(url: string, body?: unknown, key?: string): Promis
 
 /** The part of a time token before its dot: it changes with the words of the form's consents. */
 export const wordsOf = (token: string) => (token.includes(".") ? token.split(".")[0] : "")
-
-/** A key that makes a repeated call harmless. crypto.randomUUID is missing on plain http. */
-export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("")

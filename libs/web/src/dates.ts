@@ -2,36 +2,6 @@
 export const dayOf = (moment: string, zone: string): string => new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(new Date(moment))
 
 const utc = (day: string) => new Date(`${day}T00:00:00Z`)
-const text = (date: Date) => date.toISOString().slice(0, 10)
-
-export function addDays(day: string, n: number): string {
-  const d = utc(day)
-  d.setUTCDate(d.getUTCDate() + n)
-  return text(d)
-}
-
-/** The first day of a month n months after the month of day. */
-export function monthStart(day: string, n = 0): string {
-  const d = utc(day.slice(0, 7) + "-01")
-  d.setUTCMonth(d.getUTCMonth() + n)
-  return text(d)
-}
-
-export const monthEnd = (day: string) => addDays(monthStart(day, 1), -1)
-
-/** 0 for Monday to 6 for Sunday. */
-export const weekday = (day: string) => (utc(day).getUTCDay() + 6) % 7
-
-/** The weeks of a month, Monday first; days of other months are left out as "". */
-export function weeks(month: string): string[][] {
-  const first = monthStart(month)
-  const last = monthEnd(month)
-  const out: string[][] = []
-  for (let day = addDays(first, -weekday(first)); day <= last; day = addDays(day, 7)) {
-    out.push(Array.from({ length: 7 }, (_, i) => addDays(day, i)).map((d) => (d >= first && d <= last ? d : "")))
-  }
-  return out
-}
 
 /** How a language shows days, and moments in a zone, which is the visitor's own if it is left out. */
 export function formats(locale: string, zone: string | undefined) {

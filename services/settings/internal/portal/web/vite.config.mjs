@@ -53,7 +53,7 @@ const screens = {
 
 // The modules that every page loads are one file: it compresses better than several. app/main stays outside: a browser that needs a stack of its
 // first calls would read the whole file of the shell once more.
-const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|src\/(api\/(client|fault|key|version)|app\/(router|screens|session|shell|texts)|kit\/(button|head|keys|late|media|once|place|problem|queries|search|start|states|text)\.ts)/
+const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|libs\/web\/src\/key\.ts|src\/(api\/(client|fault|version)|app\/(router|screens|session|shell|texts)|kit\/(button|head|keys|late|media|once|place|problem|queries|search|start|states|text)\.ts)/
 
 // The modules that most screens load are a second file: a request costs a slow phone more than a few bytes that a screen does not need.
 // What only records and dialogs need is a third: no list and no calendar waits for it.

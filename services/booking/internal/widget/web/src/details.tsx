@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import { asFault, call, Fault, newKey, wordsOf } from "@web/api"
+import { asFault, call, Fault, wordsOf } from "@web/api"
 import { Icon, Svg } from "@web/icon"
+import { newKey } from "@web/key"
 import { questions, type Given, type Known } from "@web/questions"
 import type { Look } from "@web/style"
 import { dayOf } from "@web/dates"

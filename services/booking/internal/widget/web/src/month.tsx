@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { addDays, monthEnd, monthStart, weekday, weeks, type formats } from "@web/dates"
+import type { formats } from "@web/dates"
+import { dayByKey, monthEnd, monthStart, weeksOf } from "@web/days"
 import { Icon } from "@web/icon"
 import type { T } from "@web/text"
 import type { Slot } from "./data"
@@ -47,24 +48,10 @@ export function Month({ month, today, days, loading, chosen, f, t, choose, show 
     show(monthStart(day))
   }
   const keys = (e: KeyboardEvent, day: string) => {
-    const other = (n: number) => {
-      const start = monthStart(day, n)
-      return [addDays(start, Number(day.slice(8)) - 1), monthEnd(start)].sort()[0] ?? start
-    }
-    const to: Record<string, () => string> = {
-      ArrowLeft: () => addDays(day, -1),
-      ArrowRight: () => addDays(day, 1),
-      ArrowUp: () => addDays(day, -7),
-      ArrowDown: () => addDays(day, 7),
-      Home: () => addDays(day, -weekday(day)),
-      End: () => addDays(day, 6 - weekday(day)),
-      PageUp: () => other(-1),
-      PageDown: () => other(1),
-    }
-    const move = to[e.key]
-    if (!move || e.altKey || e.ctrlKey || e.metaKey) return
+    const to = dayByKey(day, e.key)
+    if (!to || e.altKey || e.ctrlKey || e.metaKey) return
     e.preventDefault()
-    go(move())
+    go(to)
   }
   const step = (n: number, label: string, icon: "chevron-left" | "chevron-right") => {
     const to = monthStart(month, n)
@@ -96,11 +83,11 @@ export function Month({ month, today, days, loading, chosen, f, t, choose, show 
           </tr>
         </thead>
         <tbody>
-          {weeks(month).map((week) => (
-            <tr key={week.find(Boolean)}>
-              {week.map((day, i) => (
-                <td key={day || i} aria-selected={day ? day === chosen : undefined}>
-                  {day && (
+          {weeksOf(month).map((week) => (
+            <tr key={week[0]}>
+              {week.map((day) => (
+                <td key={day} aria-selected={inMonth(day) ? day === chosen : undefined}>
+                  {inMonth(day) && (
                     <button
                       type="button"
                       data-day={day}

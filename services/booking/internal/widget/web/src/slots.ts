@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, type Fault } from "@web/api"
-import { addDays, dayOf, monthEnd, monthStart } from "@web/dates"
+import { dayOf } from "@web/dates"
+import { addDays, monthEnd, monthStart } from "@web/days"
 import type { Slot, Slots } from "./data"
 
 export function fetchSlots(origin: string, service: string, staff: number, from: string, to: string): Promise<Slots> {

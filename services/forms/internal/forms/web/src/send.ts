@@ -1,7 +1,8 @@
 // Makes a form that the server rendered send itself without leaving the page. The words, the rules and the markup are the
 // server's; this is the time between the press of the button and the answer.
 
-import { newKey, wordsOf } from "@web/api"
+import { wordsOf } from "@web/api"
+import { newKey } from "@web/key"
 import { why, type Problems } from "@web/problem"
 import { questions, type Known } from "@web/questions"
 import { reader } from "@web/text"

@@ -1,4 +1,4 @@
-import { newKey } from "./key"
+import { newKey } from "@/../../../../../../libs/web/src/key"
 
 /** The keys of one act, such as saving a form. Every attempt with the same words gets the same key, until that attempt is settled. */
 export class Keys {

@@ -1,7 +1,7 @@
 // The one client of the REST API. Its types come from the OpenAPI document of a running system (schema.d.ts).
 import createClient, { type Middleware } from "openapi-fetch"
 import { Fault } from "./fault"
-import { newKey } from "./key"
+import { newKey } from "@/../../../../../../libs/web/src/key"
 import type { components, paths } from "./schema"
 import { noteVersion } from "./version"
 
