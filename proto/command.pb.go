@@ -423,7 +423,10 @@ type Audit struct {
 	// Id of the application password or connection that was called with; empty for a session, and for nobody.
 	Credential string `protobuf:"bytes,8,opt,name=credential,proto3" json:"credential,omitempty"`
 	// The entry that this call took back; empty for all others.
-	Undoes        string `protobuf:"bytes,9,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	Undoes string `protobuf:"bytes,9,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	// Of a call that waited for a person: the approval, and the user who approved it; empty and 0 for any other.
+	ApprovalId    string `protobuf:"bytes,10,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	ApprovedBy    int64  `protobuf:"varint,11,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -519,6 +522,20 @@ func (x *Audit) GetUndoes() string {
 		return x.Undoes
 	}
 	return ""
+}
+
+func (x *Audit) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *Audit) GetApprovedBy() int64 {
+	if x != nil {
+		return x.ApprovedBy
+	}
+	return 0
 }
 
 // EmbedInPage asks settings to add a widget to a page of the site, or to a new one. Topic
@@ -704,6 +721,303 @@ func (x *KeySeen) GetAddress() string {
 	return ""
 }
 
+// AskApproval asks settings to let a person decide on a call. Topic settings.command. Whose call it is stands in the envelope.
+type AskApproval struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Service   string                 `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	Operation string                 `protobuf:"bytes,3,opt,name=operation,proto3" json:"operation,omitempty"`
+	// The permission that the operation needs.
+	Permission string `protobuf:"bytes,4,opt,name=permission,proto3" json:"permission,omitempty"`
+	// Id of the application password or of the connection.
+	Credential string `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
+	// What the operation was called with, as a JSON object without its secrets.
+	Input []byte `protobuf:"bytes,6,opt,name=input,proto3" json:"input,omitempty"`
+	// What the call would do, as JSON; empty if it cannot be rehearsed.
+	Effects []byte `protobuf:"bytes,7,opt,name=effects,proto3" json:"effects,omitempty"`
+	// The hash of the effects; empty if it cannot be rehearsed.
+	Hash string `protobuf:"bytes,8,opt,name=hash,proto3" json:"hash,omitempty"`
+	// A HeldCall, sealed to settings: it may hold secrets.
+	Call          []byte `protobuf:"bytes,9,opt,name=call,proto3" json:"call,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskApproval) Reset() {
+	*x = AskApproval{}
+	mi := &file_command_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskApproval) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskApproval) ProtoMessage() {}
+
+func (x *AskApproval) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskApproval.ProtoReflect.Descriptor instead.
+func (*AskApproval) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AskApproval) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *AskApproval) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *AskApproval) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *AskApproval) GetPermission() string {
+	if x != nil {
+		return x.Permission
+	}
+	return ""
+}
+
+func (x *AskApproval) GetCredential() string {
+	if x != nil {
+		return x.Credential
+	}
+	return ""
+}
+
+func (x *AskApproval) GetInput() []byte {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
+func (x *AskApproval) GetEffects() []byte {
+	if x != nil {
+		return x.Effects
+	}
+	return nil
+}
+
+func (x *AskApproval) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *AskApproval) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+// HeldCall is a call as it came.
+type HeldCall struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Method string                 `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// Path and query.
+	Target        string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
+	ContentType   string `protobuf:"bytes,3,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	Body          []byte `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeldCall) Reset() {
+	*x = HeldCall{}
+	mi := &file_command_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeldCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeldCall) ProtoMessage() {}
+
+func (x *HeldCall) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeldCall.ProtoReflect.Descriptor instead.
+func (*HeldCall) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *HeldCall) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *HeldCall) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *HeldCall) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *HeldCall) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
+func (x *HeldCall) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+// ApprovedCall is what settings signs of a call that a person has approved, for the service that it is made to.
+type ApprovedCall struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ApprovalId string                 `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// The credential as it is now, without its hash.
+	Credential *ApplicationPassword `protobuf:"bytes,2,opt,name=credential,proto3" json:"credential,omitempty"`
+	// User id of the person, and the address that they called from.
+	ApprovedBy int64  `protobuf:"varint,3,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
+	Address    string `protobuf:"bytes,4,opt,name=address,proto3" json:"address,omitempty"`
+	Operation  string `protobuf:"bytes,5,opt,name=operation,proto3" json:"operation,omitempty"`
+	Method     string `protobuf:"bytes,6,opt,name=method,proto3" json:"method,omitempty"`
+	Target     string `protobuf:"bytes,7,opt,name=target,proto3" json:"target,omitempty"`
+	// SHA-256 of the body.
+	BodyHash      []byte `protobuf:"bytes,8,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovedCall) Reset() {
+	*x = ApprovedCall{}
+	mi := &file_command_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovedCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovedCall) ProtoMessage() {}
+
+func (x *ApprovedCall) ProtoReflect() protoreflect.Message {
+	mi := &file_command_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovedCall.ProtoReflect.Descriptor instead.
+func (*ApprovedCall) Descriptor() ([]byte, []int) {
+	return file_command_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ApprovedCall) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *ApprovedCall) GetCredential() *ApplicationPassword {
+	if x != nil {
+		return x.Credential
+	}
+	return nil
+}
+
+func (x *ApprovedCall) GetApprovedBy() int64 {
+	if x != nil {
+		return x.ApprovedBy
+	}
+	return 0
+}
+
+func (x *ApprovedCall) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *ApprovedCall) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *ApprovedCall) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *ApprovedCall) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *ApprovedCall) GetBodyHash() []byte {
+	if x != nil {
+		return x.BodyHash
+	}
+	return nil
+}
+
 // Ensured answers EnsureContact: extra of the event contact.ensured.
 type Ensured struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -722,7 +1036,7 @@ type Ensured struct {
 
 func (x *Ensured) Reset() {
 	*x = Ensured{}
-	mi := &file_command_proto_msgTypes[8]
+	mi := &file_command_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +1048,7 @@ func (x *Ensured) String() string {
 func (*Ensured) ProtoMessage() {}
 
 func (x *Ensured) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[8]
+	mi := &file_command_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +1061,7 @@ func (x *Ensured) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ensured.ProtoReflect.Descriptor instead.
 func (*Ensured) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{8}
+	return file_command_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Ensured) GetOrigin() string {
@@ -795,7 +1109,7 @@ type Merged struct {
 
 func (x *Merged) Reset() {
 	*x = Merged{}
-	mi := &file_command_proto_msgTypes[9]
+	mi := &file_command_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +1121,7 @@ func (x *Merged) String() string {
 func (*Merged) ProtoMessage() {}
 
 func (x *Merged) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[9]
+	mi := &file_command_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +1134,7 @@ func (x *Merged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Merged.ProtoReflect.Descriptor instead.
 func (*Merged) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{9}
+	return file_command_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Merged) GetMergedId() string {
@@ -840,7 +1154,7 @@ type MergedAway struct {
 
 func (x *MergedAway) Reset() {
 	*x = MergedAway{}
-	mi := &file_command_proto_msgTypes[10]
+	mi := &file_command_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +1166,7 @@ func (x *MergedAway) String() string {
 func (*MergedAway) ProtoMessage() {}
 
 func (x *MergedAway) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[10]
+	mi := &file_command_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +1179,7 @@ func (x *MergedAway) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergedAway.ProtoReflect.Descriptor instead.
 func (*MergedAway) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{10}
+	return file_command_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MergedAway) GetInto() string {
@@ -890,7 +1204,7 @@ type StaffRemoved struct {
 
 func (x *StaffRemoved) Reset() {
 	*x = StaffRemoved{}
-	mi := &file_command_proto_msgTypes[11]
+	mi := &file_command_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +1216,7 @@ func (x *StaffRemoved) String() string {
 func (*StaffRemoved) ProtoMessage() {}
 
 func (x *StaffRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[11]
+	mi := &file_command_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +1229,7 @@ func (x *StaffRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StaffRemoved.ProtoReflect.Descriptor instead.
 func (*StaffRemoved) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{11}
+	return file_command_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StaffRemoved) GetSuccessor() int64 {
@@ -953,7 +1267,7 @@ type RemoveStaff struct {
 
 func (x *RemoveStaff) Reset() {
 	*x = RemoveStaff{}
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1279,7 @@ func (x *RemoveStaff) String() string {
 func (*RemoveStaff) ProtoMessage() {}
 
 func (x *RemoveStaff) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[12]
+	mi := &file_command_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1292,7 @@ func (x *RemoveStaff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveStaff.ProtoReflect.Descriptor instead.
 func (*RemoveStaff) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{12}
+	return file_command_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RemoveStaff) GetRequestId() string {
@@ -1017,7 +1331,7 @@ type RemovalRefused struct {
 
 func (x *RemovalRefused) Reset() {
 	*x = RemovalRefused{}
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1343,7 @@ func (x *RemovalRefused) String() string {
 func (*RemovalRefused) ProtoMessage() {}
 
 func (x *RemovalRefused) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[13]
+	mi := &file_command_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1356,7 @@ func (x *RemovalRefused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovalRefused.ProtoReflect.Descriptor instead.
 func (*RemovalRefused) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{13}
+	return file_command_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RemovalRefused) GetRequestId() string {
@@ -1093,7 +1407,7 @@ type PageEmbedded struct {
 
 func (x *PageEmbedded) Reset() {
 	*x = PageEmbedded{}
-	mi := &file_command_proto_msgTypes[14]
+	mi := &file_command_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1419,7 @@ func (x *PageEmbedded) String() string {
 func (*PageEmbedded) ProtoMessage() {}
 
 func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[14]
+	mi := &file_command_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1432,7 @@ func (x *PageEmbedded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageEmbedded.ProtoReflect.Descriptor instead.
 func (*PageEmbedded) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{14}
+	return file_command_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PageEmbedded) GetRequestId() string {
@@ -1158,7 +1472,7 @@ type ForgetPerson struct {
 
 func (x *ForgetPerson) Reset() {
 	*x = ForgetPerson{}
-	mi := &file_command_proto_msgTypes[15]
+	mi := &file_command_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1170,7 +1484,7 @@ func (x *ForgetPerson) String() string {
 func (*ForgetPerson) ProtoMessage() {}
 
 func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[15]
+	mi := &file_command_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1183,7 +1497,7 @@ func (x *ForgetPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetPerson.ProtoReflect.Descriptor instead.
 func (*ForgetPerson) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{15}
+	return file_command_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ForgetPerson) GetIds() []string {
@@ -1219,7 +1533,7 @@ type PeopleNamed struct {
 
 func (x *PeopleNamed) Reset() {
 	*x = PeopleNamed{}
-	mi := &file_command_proto_msgTypes[16]
+	mi := &file_command_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1545,7 @@ func (x *PeopleNamed) String() string {
 func (*PeopleNamed) ProtoMessage() {}
 
 func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[16]
+	mi := &file_command_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1558,7 @@ func (x *PeopleNamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PeopleNamed.ProtoReflect.Descriptor instead.
 func (*PeopleNamed) Descriptor() ([]byte, []int) {
-	return file_command_proto_rawDescGZIP(), []int{16}
+	return file_command_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PeopleNamed) GetCalled() [][]byte {
@@ -1268,7 +1582,7 @@ type EnsureFields_Field struct {
 
 func (x *EnsureFields_Field) Reset() {
 	*x = EnsureFields_Field{}
-	mi := &file_command_proto_msgTypes[17]
+	mi := &file_command_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1594,7 @@ func (x *EnsureFields_Field) String() string {
 func (*EnsureFields_Field) ProtoMessage() {}
 
 func (x *EnsureFields_Field) ProtoReflect() protoreflect.Message {
-	mi := &file_command_proto_msgTypes[17]
+	mi := &file_command_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1656,7 @@ var File_command_proto protoreflect.FileDescriptor
 
 const file_command_proto_rawDesc = "" +
 	"\n" +
-	"\rcommand.proto\x12\ffrontdesk.v1\"\x83\x04\n" +
+	"\rcommand.proto\x12\ffrontdesk.v1\x1a\x0eidentity.proto\"\x83\x04\n" +
 	"\rEnsureContact\x12\x1d\n" +
 	"\n" +
 	"contact_id\x18\x01 \x01(\tR\tcontactId\x12\x14\n" +
@@ -1385,7 +1699,7 @@ const file_command_proto_rawDesc = "" +
 	"\x0eappointment_id\x18\x04 \x01(\tR\rappointmentId\x12\x16\n" +
 	"\x06values\x18\x05 \x01(\fR\x06values\x12\x12\n" +
 	"\x04page\x18\x06 \x01(\tR\x04page\x123\n" +
-	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\x82\x02\n" +
+	"\x06client\x18\a \x01(\v2\x1b.frontdesk.v1.EnsureContactR\x06client\"\xc4\x02\n" +
 	"\x05Audit\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x12\x1f\n" +
 	"\vrecord_type\x18\x02 \x01(\tR\n" +
@@ -1399,7 +1713,12 @@ const file_command_proto_rawDesc = "" +
 	"\n" +
 	"credential\x18\b \x01(\tR\n" +
 	"credential\x12\x16\n" +
-	"\x06undoes\x18\t \x01(\tR\x06undoes\"\xa3\x01\n" +
+	"\x06undoes\x18\t \x01(\tR\x06undoes\x12\x1f\n" +
+	"\vapproval_id\x18\n" +
+	" \x01(\tR\n" +
+	"approvalId\x12\x1f\n" +
+	"\vapproved_by\x18\v \x01(\x03R\n" +
+	"approvedBy\"\xa3\x01\n" +
 	"\vEmbedInPage\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -1411,7 +1730,40 @@ const file_command_proto_rawDesc = "" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\"3\n" +
 	"\aKeySeen\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x98\x01\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\xed\x01\n" +
+	"\vAskApproval\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x1c\n" +
+	"\toperation\x18\x03 \x01(\tR\toperation\x12\x1e\n" +
+	"\n" +
+	"permission\x18\x04 \x01(\tR\n" +
+	"permission\x12\x1e\n" +
+	"\n" +
+	"credential\x18\x05 \x01(\tR\n" +
+	"credential\x12\x14\n" +
+	"\x05input\x18\x06 \x01(\fR\x05input\x12\x18\n" +
+	"\aeffects\x18\a \x01(\fR\aeffects\x12\x12\n" +
+	"\x04hash\x18\b \x01(\tR\x04hash\x12\x12\n" +
+	"\x04call\x18\t \x01(\fR\x04call\"\x8c\x01\n" +
+	"\bHeldCall\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12\x16\n" +
+	"\x06target\x18\x02 \x01(\tR\x06target\x12!\n" +
+	"\fcontent_type\x18\x03 \x01(\tR\vcontentType\x12\x19\n" +
+	"\bif_match\x18\x04 \x01(\tR\aifMatch\x12\x12\n" +
+	"\x04body\x18\x05 \x01(\fR\x04body\"\x98\x02\n" +
+	"\fApprovedCall\x12\x1f\n" +
+	"\vapproval_id\x18\x01 \x01(\tR\n" +
+	"approvalId\x12A\n" +
+	"\n" +
+	"credential\x18\x02 \x01(\v2!.frontdesk.v1.ApplicationPasswordR\n" +
+	"credential\x12\x1f\n" +
+	"\vapproved_by\x18\x03 \x01(\x03R\n" +
+	"approvedBy\x12\x18\n" +
+	"\aaddress\x18\x04 \x01(\tR\aaddress\x12\x1c\n" +
+	"\toperation\x18\x05 \x01(\tR\toperation\x12\x16\n" +
+	"\x06method\x18\x06 \x01(\tR\x06method\x12\x16\n" +
+	"\x06target\x18\a \x01(\tR\x06target\x12\x1b\n" +
+	"\tbody_hash\x18\b \x01(\fR\bbodyHash\"\x98\x01\n" +
 	"\aEnsured\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1b\n" +
 	"\torigin_id\x18\x02 \x01(\tR\boriginId\x12!\n" +
@@ -1466,36 +1818,41 @@ func file_command_proto_rawDescGZIP() []byte {
 	return file_command_proto_rawDescData
 }
 
-var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_command_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_command_proto_goTypes = []any{
-	(*EnsureContact)(nil),      // 0: frontdesk.v1.EnsureContact
-	(*Consent)(nil),            // 1: frontdesk.v1.Consent
-	(*EnsureFields)(nil),       // 2: frontdesk.v1.EnsureFields
-	(*RecordSubmission)(nil),   // 3: frontdesk.v1.RecordSubmission
-	(*Audit)(nil),              // 4: frontdesk.v1.Audit
-	(*EmbedInPage)(nil),        // 5: frontdesk.v1.EmbedInPage
-	(*SessionSeen)(nil),        // 6: frontdesk.v1.SessionSeen
-	(*KeySeen)(nil),            // 7: frontdesk.v1.KeySeen
-	(*Ensured)(nil),            // 8: frontdesk.v1.Ensured
-	(*Merged)(nil),             // 9: frontdesk.v1.Merged
-	(*MergedAway)(nil),         // 10: frontdesk.v1.MergedAway
-	(*StaffRemoved)(nil),       // 11: frontdesk.v1.StaffRemoved
-	(*RemoveStaff)(nil),        // 12: frontdesk.v1.RemoveStaff
-	(*RemovalRefused)(nil),     // 13: frontdesk.v1.RemovalRefused
-	(*PageEmbedded)(nil),       // 14: frontdesk.v1.PageEmbedded
-	(*ForgetPerson)(nil),       // 15: frontdesk.v1.ForgetPerson
-	(*PeopleNamed)(nil),        // 16: frontdesk.v1.PeopleNamed
-	(*EnsureFields_Field)(nil), // 17: frontdesk.v1.EnsureFields.Field
+	(*EnsureContact)(nil),       // 0: frontdesk.v1.EnsureContact
+	(*Consent)(nil),             // 1: frontdesk.v1.Consent
+	(*EnsureFields)(nil),        // 2: frontdesk.v1.EnsureFields
+	(*RecordSubmission)(nil),    // 3: frontdesk.v1.RecordSubmission
+	(*Audit)(nil),               // 4: frontdesk.v1.Audit
+	(*EmbedInPage)(nil),         // 5: frontdesk.v1.EmbedInPage
+	(*SessionSeen)(nil),         // 6: frontdesk.v1.SessionSeen
+	(*KeySeen)(nil),             // 7: frontdesk.v1.KeySeen
+	(*AskApproval)(nil),         // 8: frontdesk.v1.AskApproval
+	(*HeldCall)(nil),            // 9: frontdesk.v1.HeldCall
+	(*ApprovedCall)(nil),        // 10: frontdesk.v1.ApprovedCall
+	(*Ensured)(nil),             // 11: frontdesk.v1.Ensured
+	(*Merged)(nil),              // 12: frontdesk.v1.Merged
+	(*MergedAway)(nil),          // 13: frontdesk.v1.MergedAway
+	(*StaffRemoved)(nil),        // 14: frontdesk.v1.StaffRemoved
+	(*RemoveStaff)(nil),         // 15: frontdesk.v1.RemoveStaff
+	(*RemovalRefused)(nil),      // 16: frontdesk.v1.RemovalRefused
+	(*PageEmbedded)(nil),        // 17: frontdesk.v1.PageEmbedded
+	(*ForgetPerson)(nil),        // 18: frontdesk.v1.ForgetPerson
+	(*PeopleNamed)(nil),         // 19: frontdesk.v1.PeopleNamed
+	(*EnsureFields_Field)(nil),  // 20: frontdesk.v1.EnsureFields.Field
+	(*ApplicationPassword)(nil), // 21: frontdesk.v1.ApplicationPassword
 }
 var file_command_proto_depIdxs = []int32{
 	1,  // 0: frontdesk.v1.EnsureContact.consents:type_name -> frontdesk.v1.Consent
-	17, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
+	20, // 1: frontdesk.v1.EnsureFields.fields:type_name -> frontdesk.v1.EnsureFields.Field
 	0,  // 2: frontdesk.v1.RecordSubmission.client:type_name -> frontdesk.v1.EnsureContact
-	3,  // [3:3] is the sub-list for method output_type
-	3,  // [3:3] is the sub-list for method input_type
-	3,  // [3:3] is the sub-list for extension type_name
-	3,  // [3:3] is the sub-list for extension extendee
-	0,  // [0:3] is the sub-list for field type_name
+	21, // 3: frontdesk.v1.ApprovedCall.credential:type_name -> frontdesk.v1.ApplicationPassword
+	4,  // [4:4] is the sub-list for method output_type
+	4,  // [4:4] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_command_proto_init() }
@@ -1503,13 +1860,14 @@ func file_command_proto_init() {
 	if File_command_proto != nil {
 		return
 	}
+	file_identity_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_command_proto_rawDesc), len(file_command_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

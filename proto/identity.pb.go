@@ -293,7 +293,9 @@ type ApplicationPassword struct {
 	// Abilities that the person took away from the assistant, such as svc/delete-contact, whatever its permissions.
 	Denied []string `protobuf:"bytes,10,rep,name=denied,proto3" json:"denied,omitempty"`
 	// The assistant may run no ability that changes something.
-	ReadOnly      bool `protobuf:"varint,11,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	ReadOnly bool `protobuf:"varint,11,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	// Which of its calls wait until a person approves them: writes, destructive; empty or never for none.
+	Approval      string `protobuf:"bytes,12,opt,name=approval,proto3" json:"approval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -403,6 +405,13 @@ func (x *ApplicationPassword) GetReadOnly() bool {
 		return x.ReadOnly
 	}
 	return false
+}
+
+func (x *ApplicationPassword) GetApproval() string {
+	if x != nil {
+		return x.Approval
+	}
+	return ""
 }
 
 type Session struct {
@@ -653,7 +662,7 @@ const file_identity_proto_rawDesc = "" +
 	"two_factor\x18\x06 \x01(\bR\ttwoFactor\x12\x18\n" +
 	"\ainvited\x18\a \x01(\bR\ainvited\x12\x1a\n" +
 	"\blanguage\x18\b \x01(\tR\blanguage\x12\x1e\n" +
-	"\vsigns_in_by\x18\t \x03(\tR\tsignsInBy\"\xc8\x02\n" +
+	"\vsigns_in_by\x18\t \x03(\tR\tsignsInBy\"\xe4\x02\n" +
 	"\x13ApplicationPassword\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
@@ -667,7 +676,8 @@ const file_identity_proto_rawDesc = "" +
 	"\x06bearer\x18\t \x01(\bR\x06bearer\x12\x16\n" +
 	"\x06denied\x18\n" +
 	" \x03(\tR\x06denied\x12\x1b\n" +
-	"\tread_only\x18\v \x01(\bR\breadOnly\"\xdf\x01\n" +
+	"\tread_only\x18\v \x01(\bR\breadOnly\x12\x1a\n" +
+	"\bapproval\x18\f \x01(\tR\bapproval\"\xdf\x01\n" +
 	"\aSession\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x129\n" +

@@ -96,6 +96,7 @@ const (
 	KindSessionSeen    = "session_seen"    // SessionSeen
 	KindKeySeen        = "key_seen"        // KeySeen
 	KindRemovalRefused = "removal_refused" // RemovalRefused
+	KindAskApproval    = "ask_approval"    // AskApproval
 	// settings.mail, svc.audit, svc.forget
 	KindMail         = "mail"          // Mail
 	KindTellTeam     = "tell_team"     // Notice
@@ -119,6 +120,8 @@ func CommandOf(kind string) proto.Message {
 		return &RemoveStaff{}
 	case KindRemovalRefused:
 		return &RemovalRefused{}
+	case KindAskApproval:
+		return &AskApproval{}
 	case KindEmbedInPage:
 		return &EmbedInPage{}
 	case KindSessionSeen:

@@ -43,6 +43,7 @@ type Notice struct {
 	NotAfter      int64            `protobuf:"varint,10,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
 	Calendar      *Notice_Calendar `protobuf:"bytes,11,opt,name=calendar,proto3" json:"calendar,omitempty"`
 	Task          *Notice_Task     `protobuf:"bytes,12,opt,name=task,proto3" json:"task,omitempty"`
+	Asked         *Notice_Asked    `protobuf:"bytes,13,opt,name=asked,proto3" json:"asked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -157,6 +158,13 @@ func (x *Notice) GetCalendar() *Notice_Calendar {
 func (x *Notice) GetTask() *Notice_Task {
 	if x != nil {
 		return x.Task
+	}
+	return nil
+}
+
+func (x *Notice) GetAsked() *Notice_Asked {
+	if x != nil {
+		return x.Asked
 	}
 	return nil
 }
@@ -283,7 +291,7 @@ type Notice_Addressee struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	UserId  int64                  `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	Address string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
-	// team_booked, team_request, team_cancelled, team_moved, request_waiting, agenda, team_submission, team_assigned or calendar_failing.
+	// team_booked, team_request, team_cancelled, team_moved, request_waiting, agenda, team_submission, team_assigned, approval_waiting or calendar_failing.
 	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	// What of that kind it is, by which words are chosen: see the kinds in services/settings/internal/notices.
 	How           string `protobuf:"bytes,4,opt,name=how,proto3" json:"how,omitempty"`
@@ -841,6 +849,68 @@ func (x *Notice_Task) GetContact() *Notice_Contact {
 	return nil
 }
 
+// Asked is a call that waits for a person.
+type Notice_Asked struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Operation string                 `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
+	// The application password or assistant.
+	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice_Asked) Reset() {
+	*x = Notice_Asked{}
+	mi := &file_notice_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice_Asked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice_Asked) ProtoMessage() {}
+
+func (x *Notice_Asked) ProtoReflect() protoreflect.Message {
+	mi := &file_notice_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice_Asked.ProtoReflect.Descriptor instead.
+func (*Notice_Asked) Descriptor() ([]byte, []int) {
+	return file_notice_proto_rawDescGZIP(), []int{0, 7}
+}
+
+func (x *Notice_Asked) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Notice_Asked) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *Notice_Asked) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // Calendar is one of another program, which cannot be read.
 type Notice_Calendar struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -854,7 +924,7 @@ type Notice_Calendar struct {
 
 func (x *Notice_Calendar) Reset() {
 	*x = Notice_Calendar{}
-	mi := &file_notice_proto_msgTypes[10]
+	mi := &file_notice_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +936,7 @@ func (x *Notice_Calendar) String() string {
 func (*Notice_Calendar) ProtoMessage() {}
 
 func (x *Notice_Calendar) ProtoReflect() protoreflect.Message {
-	mi := &file_notice_proto_msgTypes[10]
+	mi := &file_notice_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +949,7 @@ func (x *Notice_Calendar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice_Calendar.ProtoReflect.Descriptor instead.
 func (*Notice_Calendar) Descriptor() ([]byte, []int) {
-	return file_notice_proto_rawDescGZIP(), []int{0, 7}
+	return file_notice_proto_rawDescGZIP(), []int{0, 8}
 }
 
 func (x *Notice_Calendar) GetId() string {
@@ -907,7 +977,7 @@ var File_notice_proto protoreflect.FileDescriptor
 
 const file_notice_proto_rawDesc = "" +
 	"\n" +
-	"\fnotice.proto\x12\ffrontdesk.v1\"\xb4\f\n" +
+	"\fnotice.proto\x12\ffrontdesk.v1\"\xb1\r\n" +
 	"\x06Notice\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
 	"\x02to\x18\x02 \x03(\v2\x1e.frontdesk.v1.Notice.AddresseeR\x02to\x12\x10\n" +
@@ -924,7 +994,8 @@ const file_notice_proto_rawDesc = "" +
 	"\tnot_after\x18\n" +
 	" \x01(\x03R\bnotAfter\x129\n" +
 	"\bcalendar\x18\v \x01(\v2\x1d.frontdesk.v1.Notice.CalendarR\bcalendar\x12-\n" +
-	"\x04task\x18\f \x01(\v2\x19.frontdesk.v1.Notice.TaskR\x04task\x1ad\n" +
+	"\x04task\x18\f \x01(\v2\x19.frontdesk.v1.Notice.TaskR\x04task\x120\n" +
+	"\x05asked\x18\r \x01(\v2\x1a.frontdesk.v1.Notice.AskedR\x05asked\x1ad\n" +
 	"\tAddressee\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
@@ -973,7 +1044,11 @@ const file_notice_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
 	"\x06due_on\x18\x03 \x01(\tR\x05dueOn\x126\n" +
-	"\acontact\x18\x04 \x01(\v2\x1c.frontdesk.v1.Notice.ContactR\acontact\x1aG\n" +
+	"\acontact\x18\x04 \x01(\v2\x1c.frontdesk.v1.Notice.ContactR\acontact\x1aI\n" +
+	"\x05Asked\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
+	"\toperation\x18\x02 \x01(\tR\toperation\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x1aG\n" +
 	"\bCalendar\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\x03R\x06userId\x12\x12\n" +
@@ -999,7 +1074,7 @@ func file_notice_proto_rawDescGZIP() []byte {
 	return file_notice_proto_rawDescData
 }
 
-var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_notice_proto_goTypes = []any{
 	(*Notice)(nil),           // 0: frontdesk.v1.Notice
 	(*SendAgenda)(nil),       // 1: frontdesk.v1.SendAgenda
@@ -1011,23 +1086,25 @@ var file_notice_proto_goTypes = []any{
 	(*Notice_Given)(nil),     // 7: frontdesk.v1.Notice.Given
 	(*Notice_Contact)(nil),   // 8: frontdesk.v1.Notice.Contact
 	(*Notice_Task)(nil),      // 9: frontdesk.v1.Notice.Task
-	(*Notice_Calendar)(nil),  // 10: frontdesk.v1.Notice.Calendar
+	(*Notice_Asked)(nil),     // 10: frontdesk.v1.Notice.Asked
+	(*Notice_Calendar)(nil),  // 11: frontdesk.v1.Notice.Calendar
 }
 var file_notice_proto_depIdxs = []int32{
 	3,  // 0: frontdesk.v1.Notice.to:type_name -> frontdesk.v1.Notice.Addressee
 	4,  // 1: frontdesk.v1.Notice.visits:type_name -> frontdesk.v1.Notice.Visit
 	5,  // 2: frontdesk.v1.Notice.submission:type_name -> frontdesk.v1.Notice.Sent
 	7,  // 3: frontdesk.v1.Notice.given:type_name -> frontdesk.v1.Notice.Given
-	10, // 4: frontdesk.v1.Notice.calendar:type_name -> frontdesk.v1.Notice.Calendar
+	11, // 4: frontdesk.v1.Notice.calendar:type_name -> frontdesk.v1.Notice.Calendar
 	9,  // 5: frontdesk.v1.Notice.task:type_name -> frontdesk.v1.Notice.Task
-	6,  // 6: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
-	8,  // 7: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
-	8,  // 8: frontdesk.v1.Notice.Task.contact:type_name -> frontdesk.v1.Notice.Contact
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	10, // 6: frontdesk.v1.Notice.asked:type_name -> frontdesk.v1.Notice.Asked
+	6,  // 7: frontdesk.v1.Notice.Sent.lines:type_name -> frontdesk.v1.Notice.Line
+	8,  // 8: frontdesk.v1.Notice.Given.contacts:type_name -> frontdesk.v1.Notice.Contact
+	8,  // 9: frontdesk.v1.Notice.Task.contact:type_name -> frontdesk.v1.Notice.Contact
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_notice_proto_init() }
@@ -1041,7 +1118,7 @@ func file_notice_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_notice_proto_rawDesc), len(file_notice_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -25,13 +25,13 @@ export const run = (command, args, { cwd = here, env = {}, fails = false } = {})
 export const goEnv = { GOWORK: "off", GOFLAGS: "-mod=readonly -buildvcs=false -trimpath" }
 
 /**
- * The document as a caller of an SDK sees it: errors are thrown, so no operation answers with them; and a parameter of a query is left
+ * The document as a caller of an SDK sees it: errors are thrown, and so is a call that waits for a person, so no operation answers with them; and a parameter of a query is left
  * out or has a value, while the API also takes an empty one.
  */
 function described(doc) {
   doc = structuredClone(doc)
   for (const operation of Object.values(doc.paths).flatMap((methods) => Object.values(methods))) {
-    operation.responses = Object.fromEntries(Object.entries(operation.responses).filter(([status]) => !/^[45]/.test(status)))
+    operation.responses = Object.fromEntries(Object.entries(operation.responses).filter(([status, { $ref }]) => !/^[45]/.test(status) && !$ref?.endsWith("/ApprovalNeeded")))
     for (const parameter of operation.parameters ?? []) {
       const [value, empty] = parameter.schema?.anyOf ?? []
       if (empty?.maxLength === 0) parameter.schema = value

@@ -8,6 +8,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
+	"frontdesk/libs/op"
 	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
@@ -88,9 +89,11 @@ func NewSite(b *bus.Bus) *Site {
 // AssistantsKey is the key of the document about assistants.
 const AssistantsKey = "assistants"
 
-// Assistants is the document under AssistantsKey: which abilities people have exposed to assistants, or hidden from them.
+// Assistants is the document under AssistantsKey: which abilities people have exposed to assistants, or hidden from them, and whose calls wait for a
+// person, see op.Approvals.
 type Assistants struct {
-	Abilities map[string]bool `json:"abilities"`
+	Abilities map[string]bool         `json:"abilities"`
+	Approval  map[string]op.Approvals `json:"approval,omitempty"`
 }
 
 // Exposed reports whether assistants may use an ability ("svc/…"): as a person has decided, else byDefault.
@@ -111,6 +114,13 @@ func (s *Site) Language(of *proto.User) (language, country string) {
 	}
 	s.Read("general", &general)
 	return cmp.Or(of.GetLanguage(), lang.OfCountry(general.Country)), general.Country
+}
+
+// Approval says which calls of an ability wait for a person: as a person has decided, else empty.
+func (s *Site) Approval(ability string) string {
+	var decided Assistants
+	s.Read(AssistantsKey, &decided)
+	return string(decided.Approval[ability])
 }
 
 // Business is who the site's mails come from: the name "Frontdesk" until settings has one.

@@ -134,7 +134,10 @@ func (a *Auth) holder(key *proto.ApplicationPassword, user *proto.User, address 
 
 func byKey(key *proto.ApplicationPassword, user *proto.User, r rights) db.Actor {
 	actor := db.Actor{UserID: user.GetId(), Label: key.GetName(), Channel: db.ChannelAPI, Capabilities: r.limitedTo(key),
-		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Denied: key.GetDenied(), ReadOnly: key.GetReadOnly(), Credential: KeyKey(key.GetId()), KeyHash: [sha256.Size]byte(key.GetHash())}
+		Own: r.own, Roles: user.GetRoles(), Assistant: key.GetAssistant(), Connection: key.GetBearer(), Denied: key.GetDenied(), ReadOnly: key.GetReadOnly(), Approval: key.GetApproval(), Credential: KeyKey(key.GetId())}
+	if len(key.GetHash()) == sha256.Size {
+		actor.KeyHash = [sha256.Size]byte(key.GetHash())
+	}
 	if key.GetLimited() {
 		actor.Limit = append([]string{}, key.GetPermissions()...)
 	}

@@ -44,8 +44,11 @@ func (a *Auth) vouchedFor(h http.Header) (address string, ok bool) {
 		return "", false
 	}
 	stamp, err := a.Trust.Verify(voucher, vouched(h, address), signature)
-	return address, err == nil && a.Now().Sub(time.UnixMicro(stamp)).Abs() <= vouchLasts
+	return address, err == nil && a.fresh(stamp)
 }
+
+// fresh reports whether a signature of settings is one of now.
+func (a *Auth) fresh(stamp int64) bool { return a.Now().Sub(time.UnixMicro(stamp)).Abs() <= vouchLasts }
 
 // vouched is what is signed. It belongs to one credential, so it says nothing about another caller.
 func vouched(h http.Header, address string) trust.Message {

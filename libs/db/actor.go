@@ -40,6 +40,12 @@ type Actor struct {
 	Denied []string
 	// ReadOnly keeps this assistant from all abilities that change something.
 	ReadOnly bool
+	// Approval says which calls of the credential wait for a person: writes, destructive; empty or never for none.
+	Approval string
+	// Approved is the approval by which the credential acts now; the zero value for a call of its own.
+	Approved Approved
+	// Connection marks an assistant that a person has connected, whose credential is a connection.
+	Connection bool
 	// Session marks a person who signed in with a browser.
 	Session bool
 	// Credential identifies the key or session without revealing it.
@@ -50,6 +56,12 @@ type Actor struct {
 	TwoFactorMissing bool
 	// Address that the actor calls from, for rate limits and the audit log.
 	Address string
+}
+
+// Approved names an approval and the user who gave it.
+type Approved struct {
+	ID string
+	By int64
 }
 
 // Can reports whether the actor holds the permission.

@@ -170,7 +170,7 @@ func (tx *Tx) Tick(ctx context.Context) (n int64, err error) {
 // NextTick is the SQL of the next number that Tick gives, in an update of the table relay.
 const NextTick = `greatest(ticked + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)`
 
-// Audit records that the actor did, or was refused, an action, by which credential, and the address that they called from.
+// Audit records that the actor did, or was refused, an action, by which credential, from which address, and who approved it.
 func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
 	_, err := tx.AuditEntry(ctx, a)
 	return err
@@ -179,6 +179,7 @@ func (tx *Tx) Audit(ctx context.Context, a *proto.Audit) error {
 // AuditEntry is Audit that gives the id of the entry.
 func (tx *Tx) AuditEntry(ctx context.Context, a *proto.Audit) (uuid.UUID, error) {
 	a.Address, a.Credential = tx.Who.Address, tx.Who.KeyID()
+	a.ApprovalId, a.ApprovedBy = tx.Who.Approved.ID, tx.Who.Approved.By
 	id := NewID()
 	var err error
 	if a.Changes, err = tx.changed.Brief(); err != nil {

@@ -69,7 +69,7 @@ func (s *Set) abilityCaller(r *http.Request, e *Entry) (db.Actor, error) {
 	if !e.on() || !e.exposed() {
 		return db.Actor{}, fault.NotFound("ability")
 	}
-	actor, err := s.auth.Authenticate(r.Context(), r)
+	actor, err := e.caller(r.Context(), r)
 	if err != nil {
 		return actor, err
 	}
@@ -85,8 +85,8 @@ func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if err != nil {
 		return nil, err
 	}
-	actor.Address = s.auth.Address(r)
 	call := &request{http: r, w: w, asAbility: true, actor: actor, args: map[string]json.RawMessage{}}
+	call.keepBody()
 	// Permission before body: the input is read once the call is allowed.
 	if err := e.allowed(call); err != nil {
 		e.refused(db.WithActor(ctx, actor), call)

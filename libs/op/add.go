@@ -33,10 +33,11 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 		}
 		var done any
 		run, making := s.DB.Do, Making{}
-		if r.rehearses {
+		rehearses := r.rehearses || r.waits
+		if rehearses {
 			run = s.DB.Rehearse
 		}
-		if r.rehearses || r.effects != "" {
+		if rehearses || r.effects != "" {
 			making.After = db.NewID()
 		}
 		err := run(ctx, func(tx *db.Tx) error {
@@ -61,20 +62,23 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			if err := e.audit(ctx, tx, r, out); err != nil {
 				return err
 			}
-			if r.rehearses || r.effects != "" {
+			if rehearses || r.effects != "" {
 				rehearsal, err := e.rehearsed(ctx, tx, r, making, out)
 				if err != nil {
 					return err
 				}
-				if r.rehearses {
+				if rehearses {
 					done = rehearsal
 				}
 			}
-			if r.key == "" {
+			if r.key == "" || rehearses {
 				return nil
 			}
 			return tx.Keep(ctx, r.claim(e.ID), e.stored(ctx, r, out))
 		})
+		if err == nil && r.waits {
+			return e.ask(ctx, r, done)
+		}
 		return done, err
 	})
 }
@@ -84,6 +88,9 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 func AddOutside[In, Out any](s *Set, o Op, f func(context.Context, *db.DB, In) (Out, error)) {
 	e := newEntry[In, Out](s, o)
 	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
+		if r.waits {
+			return e.ask(ctx, r, nil)
+		}
 		if r.key == "" {
 			return f(ctx, s.DB, in)
 		}

@@ -23,6 +23,9 @@ func (e *Entry) bind(r *request, in any) error {
 		if r.key != "" {
 			r.prints = e.set.Fingerprints(slices.Concat([]byte(f.Name), []byte{0}, f.Bytes))
 		}
+		if r.waits {
+			r.input = f.described()
+		}
 		return nil
 	}
 	if sent, ok := in.(*Sent); ok {
@@ -35,6 +38,7 @@ func (e *Entry) bind(r *request, in any) error {
 			return err
 		}
 	}
+	r.input = args
 	fields := e.In
 	if !r.actor.Session && slices.ContainsFunc(fields, func(f *Field) bool { _, given := args[f.Name]; return given && f.PersonOnly }) {
 		return ErrPersonOnly

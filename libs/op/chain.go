@@ -88,6 +88,7 @@ func (e *Entry) admit() endpoint.Middleware {
 					return nil, err
 				}
 				r.actor = actor
+				r.keepBody()
 			}
 			ctx = db.WithActor(ctx, r.actor)
 			if e.Perm == Public {
@@ -110,7 +111,9 @@ func (e *Entry) admit() endpoint.Middleware {
 					return nil, fault.RateLimited(wait)
 				}
 			}
-			if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
+			if r.actor.Approved.ID != "" {
+				r.key = r.actor.Approved.ID
+			} else if r.key = r.http.Header.Get("Idempotency-Key"); r.key != "" {
 				if !e.Replays() || r.asAbility || e.set.Fingerprints == nil {
 					r.key = ""
 				} else if p := wrongKey(r.key); !p.IsZero() {
@@ -126,6 +129,7 @@ func (e *Entry) admit() endpoint.Middleware {
 			if err := r.readUndoes(); err != nil {
 				return nil, err
 			}
+			r.waits = e.waits(r)
 			if e.Versioned && !r.asAbility {
 				seen, weak, p := versions(r.http.Header.Values("If-Match"))
 				if !p.IsZero() {
@@ -136,6 +140,9 @@ func (e *Entry) admit() endpoint.Middleware {
 			out, err := next(ctx, r)
 			if err != nil && fault.From(err).Status == http.StatusForbidden {
 				e.refused(ctx, r)
+			}
+			if err == nil && r.actor.Approved.ID != "" {
+				return e.settled(ctx, r, out), nil
 			}
 			return out, err
 		}
@@ -167,14 +174,13 @@ func (e *Entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 	if e.Perm == Public {
 		return visitor, nil
 	}
-	actor, err := e.set.auth.Authenticate(ctx, r)
+	actor, err := e.caller(ctx, r)
 	if err != nil {
 		return visitor, err
 	}
 	if !actor.SignedIn() {
 		return visitor, ErrSignIn
 	}
-	actor.Address = visitor.Address
 	return actor, nil
 }
 

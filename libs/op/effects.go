@@ -191,8 +191,8 @@ func (e *Effects) nameOf(id string) string {
 	return cmp.Or(record.Name, record.Title, strings.TrimSpace(record.FirstName+" "+record.LastName), record.Email)
 }
 
-// seenBy leaves out what the actor may not read: webhooks without the right to them, and records of others for who sees their own.
-func (e Effects) seenBy(who db.Actor) Effects {
+// SeenBy leaves out what the actor may not read: webhooks without the right to them, and records of others for who sees their own.
+func (e Effects) SeenBy(who db.Actor) Effects {
 	if !who.Can(auth.ManageIntegrations) || who.Own {
 		e.Webhooks = []EffectWebhook{}
 	}

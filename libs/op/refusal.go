@@ -20,7 +20,7 @@ var statuses = map[string]int{
 	"svc_unauthorized": http.StatusUnauthorized, "svc_forbidden": http.StatusForbidden, "svc_password_required": http.StatusForbidden,
 	"svc_two_factor_required": http.StatusUnauthorized, // of a sign-in; 403 follows from the declaration
 	"svc_not_found":           http.StatusNotFound, "svc_method_not_allowed": http.StatusMethodNotAllowed,
-	"svc_duplicate": http.StatusConflict, "svc_invalid_status": http.StatusConflict, "svc_slot_taken": http.StatusConflict, "svc_conflict": http.StatusConflict,
+	"svc_effects_changed": http.StatusPreconditionFailed, "svc_duplicate": http.StatusConflict, "svc_invalid_status": http.StatusConflict, "svc_slot_taken": http.StatusConflict, "svc_conflict": http.StatusConflict,
 	"svc_token_expired": http.StatusGone, "svc_too_large": http.StatusRequestEntityTooLarge, "svc_rate_limited": http.StatusTooManyRequests,
 	"svc_unavailable": http.StatusServiceUnavailable,
 }

@@ -16,6 +16,8 @@ type Rehearsal struct {
 	Status  int             `json:"status" doc:"The status of that answer."`
 	Effects Effects         `json:"effects" doc:"What it would do."`
 	Hash    string          `json:"hash" doc:"Stands for the effects, for If-Effects."`
+
+	all Effects // also those that the caller may not see
 }
 
 // Headers say that the preference was followed.
@@ -97,11 +99,14 @@ func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, 
 	}
 	m.Now, m.Creates = tx.Now, e.pathID(r) == ""
 	stored := e.stored(ctx, r, out)
-	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.seenBy(tx.Who), Hash: effects.Hash(m)}
+	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.SeenBy(tx.Who), Hash: effects.Hash(m), all: effects}
 	if stored.Status == http.StatusNoContent {
 		done.Answer = json.RawMessage("null")
 	}
 	if r.effects != "" && r.effects != done.Hash {
+		if tx.Who.Approved.ID != "" {
+			return nil, EffectsChanged(effects, done.Hash) // settings shows each what they may see
+		}
 		return nil, EffectsChanged(done.Effects, done.Hash)
 	}
 	return done, nil

@@ -34,12 +34,19 @@ type request struct {
 	undoes *db.Undoing
 	prints [][]byte
 	actor  db.Actor
+	// waits says that a person has to approve the call: it is rehearsed. body is then what was read of it, and input what it was read as.
+	waits bool
+	body  *bytes.Buffer
+	input map[string]json.RawMessage
 }
 
 func (r *request) claim(op string) db.Request {
 	caller := r.actor.Credential
-	if caller == "" {
+	switch {
+	case caller == "":
 		caller = "visitor"
+	case r.actor.Approved.ID != "":
+		caller = approvedCaller // no key that a caller chooses can be that of an approval
 	}
 	return db.Request{Caller: caller, Op: op, Key: r.key, Prints: r.prints}
 }

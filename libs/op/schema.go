@@ -30,6 +30,9 @@ type Field struct {
 	// ability either.
 	PersonOnly bool
 
+	// Secret fields are shown to nobody, such as in the input of a call that waits for a person.
+	Secret bool
+
 	// index is where it stands in the input.
 	index []int
 	// rows are the fields of each row; only of a field of rows.
@@ -54,7 +57,7 @@ func fieldsOf(requests huma.Registry, o Op, t reflect.Type) []*Field {
 		declareNull(f, s)
 		s.PrecomputeMessages()
 		p := &Field{Name: name, index: f.Index, Schema: s, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-",
-			PersonOnly: f.Tag.Get("by") == "person"}
+			PersonOnly: f.Tag.Get("by") == "person", Secret: f.Tag.Get("secret") == "true"}
 		if p.PersonOnly {
 			s.Description += " Only a person who is signed in can change it."
 		}

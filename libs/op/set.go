@@ -32,6 +32,8 @@ type Set struct {
 	// Exposed reports whether assistants may use an ability ("svc/…"), where byDefault is what its operation says; nil leaves it
 	// at that.
 	Exposed func(ability string, byDefault bool) bool
+	// Approval says which calls of an ability ("svc/…") wait for a person, whichever assistant makes them, see db.Actor.Approval; nil for none.
+	Approval func(ability string) string
 	// Describe returns an ability as assistants see it, which GET /abilities/svc/{name} answers with; nil means that abilities are run
 	// only.
 	Describe func(*Entry) any
@@ -70,6 +72,7 @@ func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
 		Requests: huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
 	}
 	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Rehearsal]())
+	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Approval]())
 	return s
 }
 

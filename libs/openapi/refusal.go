@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -60,6 +62,7 @@ func refusals(e *op.Entry) []refusal {
 	if why := e.NoRehearsal(); why != "" {
 		add(true, op.ErrNoRehearsal[why], "Prefer: dry-run or If-Effects was sent, and this cannot be rehearsed.")
 	}
+	add(e.MayWait(), op.ApprovalNeeded(approvalShown), "Nothing has happened yet: the credential asks for each such call, and a person decides on it. data.approval is what waits, and Location where to ask for it.")
 	add(writes, fault.TooLarge(op.MaxBody), "The body is larger than the operation takes: 1 MiB unless its description says otherwise.")
 	add(writes && !e.TakesAny, op.ErrMedia, "The body was not sent as application/json, or in the media type of the file that the operation takes.")
 	add(protected || len(e.Limits) > 0, fault.RateLimited(12*time.Second), "Too many calls. data.retry_after and the header Retry-After are the seconds to wait.")
@@ -116,6 +119,11 @@ func common(status int, of []refusal) string {
 // exampleRequest is the id of a request in examples.
 const exampleRequest = "4b8f1c1e-7d0a-4e6b-9a53-0c2f7a9d1e55"
 
+// approvalShown is an approval in examples.
+var approvalShown = op.Approval{ID: uuid.MustParse(exampleRequest), Operation: "delete-contact", Input: op.Object(`{"id":"0192f0c1-5b1e-7a34-8f00-6a1d2c3b4e5f"}`),
+	AskedBy: op.AskedBy{Kind: "key", Name: "Website", UserID: 3}, State: "waiting", Answer: op.Object("null"),
+	AskedAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), EndsAt: time.Date(2026, 3, 5, 9, 0, 0, 0, time.UTC)}
+
 // failures describes the answers to refusals, by status, and adds those that operations share to responses.
 func failures(e *op.Entry, example Example, responses map[string]any) map[string]any {
 	all := map[string]any{}
@@ -161,6 +169,8 @@ func failure(example Example, status int, of []refusal) map[string]any {
 	answer := map[string]any{"description": strings.Join(text, "\n"), "content": content, "x-codes": of}
 	headers := map[string]any{"X-Request-Id": ref("headers", "RequestId")}
 	switch status {
+	case http.StatusAccepted:
+		headers["Location"] = map[string]any{"description": "Where the approval is.", "schema": map[string]any{"type": "string"}}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		headers["Retry-After"] = ref("headers", "RetryAfter")
 	}

@@ -21,7 +21,7 @@ import (
 	"frontdesk.internal/sdk/api"
 )
 
-// Client calls one installation as one person, or as nobody. Answers of 400 and above are returned as *Error.
+// Client calls one installation as one person, or as nobody. Answers of 400 and above, and 202 for a call that waits for a person, are returned as *Error.
 type Client struct {
 	*api.ClientWithResponses
 	calls *sender
@@ -54,7 +54,7 @@ func New(url string, options ...Option) (*Client, error) {
 	return &Client{c, s}, nil
 }
 
-// Error is an answer that is an error. Programs decide by Code and Reason.
+// Error is an answer that is an error, or svc_approval_needed of a call that waits for a person. Programs decide by Code and Reason.
 type Error struct {
 	Status  int
 	Code    string
@@ -154,7 +154,7 @@ type sender struct {
 	attempts   int
 }
 
-// Do returns answers below 400, and an *Error of others.
+// Do returns answers below 400, and an *Error of others and of a call that waits for a person.
 func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	if s.login != "" {
 		r.SetBasicAuth(s.login, s.key)
@@ -180,6 +180,8 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 			if last || !repeatable || r.Context().Err() != nil {
 				return nil, err
 			}
+		case answer.StatusCode == http.StatusAccepted && strings.Contains(answer.Header.Get("Location"), "/v1/approvals/"):
+			return nil, failure(answer)
 		case answer.StatusCode < http.StatusBadRequest:
 			return answer, nil
 		case last || answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode != http.StatusServiceUnavailable:

@@ -22,7 +22,7 @@ export interface Options {
   fetch?: (request: Request) => Promise<Response>
 }
 
-/** An answer that is an error. Programs decide by code and reason. */
+/** An answer that is an error, or svc_approval_needed of a call that waits for a person. Programs decide by code and reason. */
 export class FrontdeskError extends Error {
   override name = "FrontdeskError"
   readonly status: number
@@ -137,8 +137,9 @@ async function send(request: Request, { attempts, timeout, fetch }: Sending): Pr
     let wait = 250 * 2 ** (attempt - 1) * (0.5 + Math.random())
     try {
       const answer = await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) }))
-      if (answer.ok || answer.status === 304) return answer
-      if (last || (answer.status !== 429 && answer.status !== 503)) throw new FrontdeskError(answer.status, await answer.json().catch(() => undefined))
+      const waits = answer.status === 202 && answer.headers.get("Location")?.includes("/v1/approvals/")
+      if ((answer.ok && !waits) || answer.status === 304) return answer
+      if (waits || last || (answer.status !== 429 && answer.status !== 503)) throw new FrontdeskError(answer.status, await answer.json().catch(() => undefined))
       await answer.body?.cancel()
       wait = Math.min(Number(answer.headers.get("Retry-After")) * 1000, 60_000) || wait
     } catch (e) {

@@ -281,6 +281,12 @@ func (s *Service) AsAssistant(roles ...string) *Client {
 	return s.user(&proto.ApplicationPassword{Assistant: true}, roles...)
 }
 
+// Asking is As with a password whose calls wait for a person as approval says, see op.Approvals.
+func (s *Service) Asking(approval string, roles ...string) *Client {
+	s.t.Helper()
+	return s.user(&proto.ApplicationPassword{Approval: approval}, roles...)
+}
+
 // user is a client of a new user over an application password of this kind.
 func (s *Service) user(key *proto.ApplicationPassword, roles ...string) *Client {
 	s.t.Helper()
@@ -291,11 +297,14 @@ func (s *Service) user(key *proto.ApplicationPassword, roles ...string) *Client 
 	login, password := fmt.Sprintf("user%d", id), fmt.Sprintf("abcd efgh ijkl mnop %04d", id)
 	s.publishUser(id, roles...)
 	hash := auth.PasswordHash(password)
-	key.Id, key.UserId, key.Name, key.Hash = fmt.Sprint("k", id), id, fmt.Sprintf("key of user %d", id), hash[:]
+	key.Id, key.UserId, key.Name, key.Hash = KeyOf(id), id, fmt.Sprintf("key of user %d", id), hash[:]
 	s.identity(auth.KeyKey(key.GetId()), &proto.Identity{Record: &proto.Identity_Key{Key: key}})
 	s.Eventually(func() bool { _, ok := s.Kit.Identity.Table.Get(auth.KeyKey(key.GetId())); return ok })
 	return &Client{s: s, t: s.t, UserID: id, Login: login, password: password}
 }
+
+// KeyOf is the id of the application password of a user.
+func KeyOf(user int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", user) }
 
 // SetRoles gives the user of a client other roles.
 func (s *Service) SetRoles(c *Client, roles ...string) { s.publishUser(c.UserID, roles...) }

@@ -85,6 +85,8 @@ type listed struct {
 	Ability               *string
 	AssistantDefault      *bool `json:"assistant_default"`
 
+	// forAssistants: application passwords of assistants reach it although it is no ability's path.
+	forAssistants bool
 	// shared: another operation, listed before, runs under the same ability.
 	shared bool
 }
@@ -106,6 +108,7 @@ func (s *Service) listed() []listed {
 			// The list leaves it open; the service has decided.
 			o.Permission = &d.Perm
 		}
+		o.forAssistants = d.ForAssistants
 		if o.Ability != nil {
 			o.shared = seen[*o.Ability]
 			seen[*o.Ability] = true
@@ -123,7 +126,7 @@ func (o listed) refusal(c caller) string {
 		return ""
 	case c.client.UserID == 0:
 		return "401"
-	case c.assistant:
+	case c.assistant && !o.forAssistants:
 		return "assistant"
 	case o.PersonOnly && !c.session:
 		return "person_only"

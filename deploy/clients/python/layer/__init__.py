@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class FrontdeskError(Exception):
-    """An answer that is an error. Programs decide by ``code`` and ``reason``.
+    """An answer that is an error, or svc_approval_needed of a call that waits for a person. Programs decide by ``code`` and ``reason``.
 
     ``fields`` has a sentence for each parameter that is wrong, ``request_id`` finds the call in the logs of the installation, and ``data`` has all
     facts beside the code.
@@ -113,6 +113,11 @@ def _pause(attempt: int, response: httpx.Response | None = None) -> float:
     return 0.25 * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)
 
 
+def _waits(response: httpx.Response) -> bool:
+    """Whether a person has to approve the call before it is done."""
+    return response.status_code == 202 and "/v1/approvals/" in response.headers.get("Location", "")
+
+
 def _failure(response: httpx.Response) -> FrontdeskError:
     try:
         return FrontdeskError(response.status_code, response.json())
@@ -136,7 +141,7 @@ class _Sender(httpx.BaseTransport):
                     raise
                 time.sleep(_pause(attempt))
                 continue
-            if response.status_code < 400:
+            if response.status_code < 400 and not _waits(response):
                 return response
             response.read()
             if last or response.status_code not in (429, 503):
@@ -164,7 +169,7 @@ class _AsyncSender(httpx.AsyncBaseTransport):
                     raise
                 await asyncio.sleep(_pause(attempt))
                 continue
-            if response.status_code < 400:
+            if response.status_code < 400 and not _waits(response):
                 return response
             await response.aread()
             if last or response.status_code not in (429, 503):

@@ -35,11 +35,13 @@ type aIStatus struct {
 
 // abilityStatus is an ability and whether assistants may use it.
 type abilityStatus struct {
-	Name     string `json:"name" doc:"Its name, svc/ in front."`
-	Label    string `json:"label" doc:"Its name for people."`
-	MCP      bool   `json:"mcp" doc:"Assistants may use it."`
-	Default  bool   `json:"default" doc:"Assistants may use it while nobody has decided otherwise."`
-	ReadOnly bool   `json:"readonly" doc:"It changes nothing."`
+	Name        string       `json:"name" doc:"Its name, svc/ in front."`
+	Label       string       `json:"label" doc:"Its name for people."`
+	MCP         bool         `json:"mcp" doc:"Assistants may use it."`
+	Default     bool         `json:"default" doc:"Assistants may use it while nobody has decided otherwise."`
+	ReadOnly    bool         `json:"readonly" doc:"It changes nothing."`
+	Destructive bool         `json:"destructive" doc:"It deletes or overwrites."`
+	Approval    op.Approvals `json:"approval" doc:"Which of its calls wait until a person approves them, whichever assistant makes them."`
 }
 
 // RecordID names the document in the audit log.
@@ -151,7 +153,7 @@ func (r *Room) aiStatusWith(reach []string, decided app.Assistants) aIStatus {
 		Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
 		PasswordsURL:   r.Config.PublicURL + "/v1/me/application-passwords"}}
 	for _, a := range r.abilities() {
-		status := abilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetExposed(), a.GetReadOnly()}
+		status := abilityStatus{a.GetName(), a.GetLabel(), a.GetExposed(), a.GetExposed(), a.GetReadOnly(), a.GetDestructive(), decided.Approval[a.GetName()].OrNever()}
 		if exposed, ok := decided.Abilities[a.GetName()]; ok {
 			status.MCP = exposed
 		}
@@ -163,19 +165,19 @@ func (r *Room) aiStatusWith(reach []string, decided app.Assistants) aIStatus {
 // mostAbilities is how many abilities one change may be about.
 const mostAbilities = 500
 
-// updateAI decides which abilities assistants may use; all others stay as they are. It counts in every service within seconds, for
+// updateAI decides which abilities assistants may use, and which of their calls wait; all others stay as they are. It counts in every service within seconds, for
 // assistants and for everybody else at /abilities. 400 for an ability that no service has.
 func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
-	Abilities map[string]bool `json:"abilities" required:"true" doc:"Abilities by name, such as svc/create-webhook: true exposes one to assistants, false hides it."`
+	Abilities map[string]bool         `json:"abilities,omitempty" doc:"Abilities by name, such as svc/create-webhook: true exposes one to assistants, false hides it."`
+	Approval  map[string]op.Approvals `json:"approval,omitempty" doc:"Abilities by name, and which of their calls wait until a person approves them, whichever assistant makes them."`
 }) (aIStatus, error) {
 	problems := fault.Problems{}
-	if len(in.Abilities) > mostAbilities {
-		problems.Add("abilities", fault.NewProblem("too_many", "must be fewer", "max", mostAbilities))
-	}
-	for _, name := range slices.Sorted(maps.Keys(in.Abilities)) {
-		if !r.isAbility(name) {
-			problems.Add("abilities", typed.Unknown("ability", name))
-			break
+	for field, names := range map[string][]string{"abilities": slices.Sorted(maps.Keys(in.Abilities)), "approval": slices.Sorted(maps.Keys(in.Approval))} {
+		if len(names) > mostAbilities {
+			problems.Add(field, fault.NewProblem("too_many", "must be fewer", "max", mostAbilities))
+		}
+		if i := slices.IndexFunc(names, func(name string) bool { return !r.isAbility(name) }); i >= 0 {
+			problems.Add(field, typed.Unknown("ability", names[i]))
 		}
 	}
 	if err := problems.Err(); err != nil {
@@ -190,6 +192,10 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 			doc.Abilities = map[string]bool{}
 		}
 		maps.Copy(doc.Abilities, in.Abilities)
+		if doc.Approval == nil {
+			doc.Approval = map[string]op.Approvals{}
+		}
+		maps.Copy(doc.Approval, in.Approval)
 		return nil
 	})
 	return r.aiStatusWith(reach, decided), err

@@ -12,6 +12,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/row"
 )
@@ -36,6 +37,7 @@ type connection struct {
 	Permissions   []string
 	Denied        []string
 	ReadOnly      bool
+	Approval      op.Approvals
 	RedirectURI   string
 	CodeChallenge string
 	CodeExpiresAt time.Time
@@ -44,39 +46,76 @@ type connection struct {
 	ExpiresAt     time.Time
 }
 
-const connectionColumns = `id, person_id, assistant_id, name, permissions, denied, read_only, redirect_uri, code_challenge, code_expires_at, family_hash, refresh_hash, expires_at`
+const connectionColumns = `id, person_id, assistant_id, name, permissions, denied, read_only, approval, redirect_uri, code_challenge, code_expires_at, family_hash, refresh_hash, expires_at`
 
 // Connection is an assistant that a person has connected, as that person sees it.
 type Connection struct {
-	ID          uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
-	Name        string     `json:"name" doc:"As the assistant calls itself; nobody has checked it."`
-	Host        string     `json:"host" doc:"Where the person was led back to when they agreed."`
-	Permissions []string   `json:"permissions" doc:"What it may do at most."`
-	Denied      []string   `json:"denied" doc:"Abilities that the person took away, whatever the permissions."`
-	ReadOnly    bool       `json:"read_only" doc:"It may change nothing, whatever the permissions."`
-	CreatedAt   time.Time  `json:"created_at" doc:"When the person agreed."`
-	ExpiresAt   time.Time  `json:"expires_at" doc:"When it ends unless the assistant comes back before."`
-	LastUsedAt  *time.Time `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
-	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
+	ID          uuid.UUID    `json:"id" format:"uuid" doc:"The id of the record."`
+	Name        string       `json:"name" doc:"As the assistant calls itself; nobody has checked it."`
+	Host        string       `json:"host" doc:"Where the person was led back to when they agreed."`
+	Permissions []string     `json:"permissions" doc:"What it may do at most."`
+	Denied      []string     `json:"denied" doc:"Abilities that the person took away, whatever the permissions."`
+	ReadOnly    bool         `json:"read_only" doc:"It may change nothing, whatever the permissions."`
+	Approval    op.Approvals `json:"approval" doc:"Which of its calls wait until a person approves them."`
+	CreatedAt   time.Time    `json:"created_at" doc:"When the person agreed."`
+	ExpiresAt   time.Time    `json:"expires_at" doc:"When it ends unless the assistant comes back before."`
+	LastUsedAt  *time.Time   `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
+	LastAddress string       `json:"last_address" doc:"Where it was last used from."`
 }
 
 // Of lists the assistants that a user has connected and that have come for their tokens.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
-	type listed struct {
-		Connection
-		RedirectURI string
-	}
-	rows, err := row.Many[listed](ctx, tx, `select id, name, '' as host, redirect_uri, permissions, denied, read_only, created_at, expires_at, last_used_at, last_address
-		from connection where person_id = $1 and family_hash is not null and expires_at > $2 order by id`, personID, tx.Now)
+	rows, err := row.Many[listed](ctx, tx, `select `+shown+` from connection where person_id = $1 and `+isConnected+` order by id`, personID, tx.Now)
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)
 	}
 	all := make([]Connection, 0, len(rows))
 	for _, r := range rows {
-		r.Host = hostOf(r.RedirectURI)
-		all = append(all, r.Connection)
+		all = append(all, r.connection())
 	}
 	return all, nil
+}
+
+type listed struct {
+	Connection
+	RedirectURI string
+}
+
+const shown = `id, name, '' as host, redirect_uri, permissions, denied, read_only, approval, created_at, expires_at, last_used_at, last_address`
+
+// isConnected is the condition of connections whose assistant has come for its tokens, at the time $2.
+const isConnected = `family_hash is not null and expires_at > $2`
+
+func (l listed) connection() Connection {
+	l.Host = hostOf(l.RedirectURI)
+	return l.Connection
+}
+
+// ByID is a connection as services know its tokens, but without their hash; 404 once it has ended.
+func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*proto.ApplicationPassword, error) {
+	c, err := row.Find[connection](ctx, tx, fault.NotFound("connection"), `select `+connectionColumns+` from connection where id = $1 and `+isConnected, id, tx.Now)
+	return accessToken{ConnectionID: c.ID, PersonID: c.PersonID, Name: c.Name, Permissions: c.Permissions, Denied: c.Denied, ReadOnly: c.ReadOnly, Approval: c.Approval,
+		ExpiresAt: c.ExpiresAt}.published(), err
+}
+
+// updateConnection changes which calls of a connection of the caller wait, and publishes its tokens; 404 for another's.
+func updateConnection(ctx context.Context, tx *db.Tx, in struct {
+	op.ByID
+	Approval opt.Value[op.Approvals] `json:"approval,omitzero" doc:"Which of its calls wait until a person approves them."`
+}) (Connection, error) {
+	found, err := row.Find[listed](ctx, tx, fault.NotFound("connection"), `select `+shown+` from connection where id = $1 and person_id = $3 and `+isConnected+` for update`, in.ID, tx.Now, tx.Who.UserID)
+	if err != nil {
+		return Connection{}, err
+	}
+	before, after := found.connection(), found.connection()
+	in.Approval.Apply(&after.Approval)
+	if err := tx.ChangedFrom(before, after); err != nil || after.Approval == before.Approval {
+		return before, err
+	}
+	if _, err := tx.Exec(ctx, `update connection set approval = $2 where id = $1`, in.ID, after.Approval); err != nil {
+		return before, fmt.Errorf("change connection %s: %w", in.ID, err)
+	}
+	return after, publishTokensWhere(ctx, tx, `c.id = $1 and t.expires_at > $2`, in.ID, tx.Now)
 }
 
 func listConnections(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Connection], error) {

@@ -176,10 +176,11 @@ func hostOf(address string) string {
 // connectInput is a person's consent.
 type connectInput struct {
 	askToConnect
-	State       string   `json:"state,omitempty" maxLength:"2048" doc:"Goes back to the assistant as it came."`
-	Permissions []string `json:"permissions" required:"true" maxItems:"20" doc:"What the assistant may do at most."`
-	Denied      []string `json:"denied,omitempty" maxItems:"500" doc:"Abilities that it may not use whatever its permissions, such as svc/delete-contact."`
-	ReadOnly    bool     `json:"read_only,omitempty" doc:"It may change nothing, whatever its permissions."`
+	State       string       `json:"state,omitempty" maxLength:"2048" doc:"Goes back to the assistant as it came."`
+	Permissions []string     `json:"permissions" required:"true" maxItems:"20" doc:"What the assistant may do at most."`
+	Denied      []string     `json:"denied,omitempty" maxItems:"500" doc:"Abilities that it may not use whatever its permissions, such as svc/delete-contact."`
+	ReadOnly    bool         `json:"read_only,omitempty" doc:"It may change nothing, whatever its permissions."`
+	Approval    op.Approvals `json:"approval,omitempty" doc:"Which of its calls wait until a person approves them; never when left out."`
 }
 
 // newConnection is a connection that waits for its assistant.
@@ -249,9 +250,9 @@ func (r *Room) agree(ctx context.Context, tx *db.Tx, in connectInput) (newConnec
 	}
 	id := db.NewID()
 	code, hash := secrets.New()
-	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, read_only, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
-		values (@id, @person, @assistant, @name, @permissions, @denied, @readonly, @redirect, @code, @challenge, @until, @now, @until)`,
-		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "readonly": in.ReadOnly, "redirect": in.RedirectURI, "code": hash,
+	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, read_only, approval, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
+		values (@id, @person, @assistant, @name, @permissions, @denied, @readonly, @approval, @redirect, @code, @challenge, @until, @now, @until)`,
+		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "readonly": in.ReadOnly, "approval": in.Approval.OrNever(), "redirect": in.RedirectURI, "code": hash,
 			"challenge": in.CodeChallenge, "until": tx.Now.Add(codeLife), "now": tx.Now})
 	if err != nil {
 		return newConnection{}, fmt.Errorf("store connection: %w", err)

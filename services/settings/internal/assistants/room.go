@@ -88,6 +88,8 @@ func (r *Room) Connections(set *op.Set) {
 			"svc_conflict api_access": failAPIAccess,
 			"svc_conflict too_many":   "The caller has as many connections as one can have.",
 			"svc_password_required":   sessions.FailPassword}}, r.connect)
+	op.Add(set, op.Op{ID: "update-connection", Undo: op.Undo{Never: op.Access}, Route: "PATCH /me/connections/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Record: "connection", Idempotent: true,
+		Doc: "Choose which calls of an assistant wait until a person approves them."}, updateConnection)
 	op.Add(set, op.Op{ID: "delete-connection", Undo: op.Undo{Never: op.Access}, Route: "DELETE /me/connections/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-", Record: "connection",
 		Doc: "End the connection of an assistant, and all of its tokens."}, deleteConnection)
 }
@@ -97,7 +99,7 @@ func (r *Room) Exposure(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-ai-status", Route: "GET /integrations/ai", Perm: auth.ManageIntegrations, Doc: "List every ability, whether assistants may use it and whether it only reads.",
 		Use: "Use it when an ability is refused as unknown: mcp says whether it is exposed. A person changes that."}, r.aiStatus)
 	op.Add(set, op.Op{ID: "update-ai-exposure", Undo: op.Undo{Never: op.Access}, Route: "PATCH /integrations/ai", Perm: auth.ManageIntegrations, PersonOnly: true, Idempotent: true, Ability: "-", Record: "settings",
-		Doc: "Choose which abilities assistants may use. Only a person in the app can."}, r.updateAI)
+		Doc: "Choose which abilities assistants may use, and which of their calls wait until a person approves them. Only a person in the app can."}, r.updateAI)
 }
 
 // Abilities declares the operations on abilities; each service runs its own. An ability has routes of its own in its service,

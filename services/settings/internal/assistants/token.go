@@ -135,7 +135,7 @@ func issue(ctx context.Context, tx *db.Tx, c connection, family string, permissi
 	if err != nil {
 		return tokens{}, fmt.Errorf("refresh connection %s: %w", c.ID, err)
 	}
-	t := accessToken{ID: db.NewID(), ConnectionID: c.ID, Hash: secrets.Hash(access), ExpiresAt: tx.Now.Add(tokenLife), PersonID: c.PersonID, Name: c.Name, Permissions: permissions, Denied: c.Denied, ReadOnly: c.ReadOnly}
+	t := accessToken{ID: db.NewID(), ConnectionID: c.ID, Hash: secrets.Hash(access), ExpiresAt: tx.Now.Add(tokenLife), PersonID: c.PersonID, Name: c.Name, Permissions: permissions, Denied: c.Denied, ReadOnly: c.ReadOnly, Approval: c.Approval}
 	_, err = tx.Exec(ctx, `insert into access_token (id, connection_id, hash, expires_at, permissions) values ($1, $2, $3, $4, $5)`,
 		t.ID, t.ConnectionID, t.Hash, t.ExpiresAt, t.Permissions)
 	if err != nil {
@@ -154,17 +154,25 @@ type accessToken struct {
 	Permissions      []string
 	Denied           []string
 	ReadOnly         bool
+	Approval         op.Approvals
+}
+
+func (t accessToken) published() *proto.ApplicationPassword {
+	return &proto.ApplicationPassword{Id: t.ConnectionID.String(), UserId: t.PersonID, Name: t.Name, Assistant: true, Bearer: true, Hash: t.Hash, Limited: true,
+		Permissions: t.Permissions, Denied: t.Denied, ReadOnly: t.ReadOnly, Approval: string(t.Approval), ExpiresAt: timestamppb.New(t.ExpiresAt)}
 }
 
 func publishToken(tx *db.Tx, t accessToken) error {
-	return tx.EmitMessage(proto.IdentityTopic, auth.TokenKey(t.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: &proto.ApplicationPassword{
-		Id: t.ConnectionID.String(), UserId: t.PersonID, Name: t.Name, Assistant: true, Bearer: true, Hash: t.Hash, Limited: true, Permissions: t.Permissions, Denied: t.Denied, ReadOnly: t.ReadOnly,
-		ExpiresAt: timestamppb.New(t.ExpiresAt)}}})
+	return tx.EmitMessage(proto.IdentityTopic, auth.TokenKey(t.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: t.published()}})
 }
 
 func publishTokens(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	return row.Each(ctx, tx, func(t accessToken) error { return publishToken(tx, t) }, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, coalesce(t.permissions, c.permissions) as permissions, c.denied, c.read_only
-		from access_token t join connection c on c.id = t.connection_id where t.id = any($1) order by t.id`, ids)
+	return publishTokensWhere(ctx, tx, `t.id = any($1)`, ids)
+}
+
+func publishTokensWhere(ctx context.Context, tx *db.Tx, where string, args ...any) error {
+	return row.Each(ctx, tx, func(t accessToken) error { return publishToken(tx, t) }, `select t.id, t.connection_id, t.hash, t.expires_at, c.person_id, c.name, coalesce(t.permissions, c.permissions) as permissions, c.denied, c.read_only, c.approval
+		from access_token t join connection c on c.id = t.connection_id where `+where+` order by t.id`, args...)
 }
 
 func (r *Room) noticeStolen(ctx context.Context, tx *db.Tx, p people.Person, name string) error {

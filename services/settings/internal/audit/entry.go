@@ -34,13 +34,15 @@ type auditEntry struct {
 	Outcome    string         `json:"outcome" enum:"done,refused" doc:"done or refused."`
 	Address    string         `json:"address" doc:"Where the actor called from; empty where that is unknown."`
 	Changes    map[string]any `json:"changes" nullable:"true" doc:"Fields that changed, {field: {old, new}}; a long value is \"…\". Null where no values are recorded, and once a person in them was erased."`
+	ApprovalID *uuid.UUID     `json:"approval_id" nullable:"true" doc:"The approval of a call that waited for a person; null for any other."`
+	ApprovedBy *int64         `json:"approved_by" doc:"The user id of who approved it; null for a call that did not wait."`
 	CreatedAt  time.Time      `json:"created_at" doc:"When it was done."`
 }
 
 // DaysKept is for how many days the log is kept.
 const DaysKept = 365
 
-const columns = `id, action, channel, actor_label, user_id, record_type, record_id, record_ids, outcome, address, changes, created_at`
+const columns = `id, action, channel, actor_label, user_id, record_type, record_id, record_ids, outcome, address, changes, approval_id, approved_by, created_at`
 
 // onAudit stores an entry that some service wrote in the transaction of its change, once per event. The name of a visitor who was
 // erased since stays out, and so do values that name a person who was.
@@ -73,12 +75,12 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 	}
 	_, err := tx.Exec(ctx, `with stored as (insert into audit (`+columns+`, person, people, read_as, credential, undoes)
 		select @id::uuid, @action, @channel, case when f.called is null then @label else '' end, nullif(@user_id::bigint, 0),
-			@record_type, @record_id, coalesce(@record_ids::text[], '{}'), @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[], @read_as::smallint,
+			@record_type, @record_id, coalesce(@record_ids::text[], '{}'), @outcome, case when f.called is null then @address else '' end, @changes::text::jsonb, nullif(@approval, '')::uuid, nullif(@approved_by::bigint, 0), @at::timestamptz, case when f.called is null then @visitor::bytea end, @people::bytea[], @read_as::smallint,
 			nullif(@credential::text, ''), nullif(@undoes::text, '')::uuid
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing returning id)
 		insert into audit_unsent (id) select id from stored where exists (select from audit_stream where one and wanted_until > @now)`,
-		pgx.NamedArgs{"now": tx.Now, "credential": a.GetCredential(), "undoes": a.GetUndoes(), "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+		pgx.NamedArgs{"now": tx.Now, "credential": a.GetCredential(), "undoes": a.GetUndoes(), "approval": a.GetApprovalId(), "approved_by": a.GetApprovedBy(), "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
 			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "record_ids": a.GetRecordIds(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
 	if err != nil {
 		return fmt.Errorf("store audit entry: %w", err)
@@ -189,7 +191,7 @@ func exportLog(ctx context.Context, tx *db.Tx, in struct {
 	}
 	defer rows.Close()
 	d.Start("audit-log.csv", in.Separator)
-	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id", "address", "changes", "record_ids"}); err != nil {
+	if err := d.Row([]string{"id", "created_at", "action", "outcome", "channel", "actor_label", "user_id", "record_type", "record_id", "address", "changes", "record_ids", "approval_id", "approved_by"}); err != nil {
 		return err
 	}
 	for rows.Next() {
@@ -207,7 +209,14 @@ func exportLog(ctx context.Context, tx *db.Tx, in struct {
 				return err
 			}
 		}
-		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID, a.Address, string(changes), strings.Join(a.RecordIDs, " ")})
+		approval, approver := "", ""
+		if a.ApprovalID != nil {
+			approval = a.ApprovalID.String()
+		}
+		if a.ApprovedBy != nil {
+			approver = row.Key(*a.ApprovedBy)
+		}
+		err = d.Row([]string{a.ID.String(), a.CreatedAt.Format(time.RFC3339), a.Action, a.Outcome, a.Channel, a.ActorLabel, user, a.RecordType, a.RecordID, a.Address, string(changes), strings.Join(a.RecordIDs, " "), approval, approver})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/libs/lines"
 	"frontdesk/libs/version"
 )
@@ -121,6 +123,9 @@ type ocsfUnmapped struct {
 	Channel string         `json:"channel"`
 	Outcome string         `json:"outcome"`
 	Changes map[string]any `json:"changes,omitempty"`
+	// Approval and ApprovedBy are of a call that waited for a person.
+	Approval   *uuid.UUID `json:"approval_id,omitempty"`
+	ApprovedBy *int64     `json:"approved_by,omitempty"`
 }
 
 // ocsf is the line of an entry of the installation at publicURL. It holds what GET /audit-log shows of the entry, and nothing else.
@@ -140,7 +145,7 @@ func ocsf(e auditEntry, publicURL string) (lines.Line, error) {
 		Metadata: ocsfMetadata{Version: ocsfVersion, UID: e.ID.String(), EventCode: e.Action, LogName: "audit", OriginalTime: e.CreatedAt.UTC().Format(time.RFC3339),
 			Product: ocsfProduct{"Frontdesk", "Frontdesk", version.Number}},
 		Actor: ocsfActor{AppName: e.Channel}, API: ocsfAPI{e.Action, ocsfService{"Frontdesk"}, "v1"}, Destination: here,
-		Unmapped: ocsfUnmapped{e.Channel, e.Outcome, e.Changes}}
+		Unmapped: ocsfUnmapped{e.Channel, e.Outcome, e.Changes, e.ApprovalID, e.ApprovedBy}}
 	refused := e.Outcome == "refused"
 	if refused {
 		event.SeverityID, event.Severity, event.StatusID, event.Status = 2, "Low", 2, "Failure"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
@@ -18,6 +19,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
 	"frontdesk/libs/op"
+	"frontdesk/libs/opt"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/people"
 	"frontdesk/services/settings/internal/row"
@@ -33,32 +35,48 @@ type key struct {
 	Assistant   bool
 	Hash        []byte
 	Permissions []string // nil for all of its owner's
+	Approval    op.Approvals
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
 }
 
-const columns = `id, person_id, name, assistant, hash, permissions, expires_at, created_at`
+const columns = `id, person_id, name, assistant, hash, permissions, approval, expires_at, created_at`
+
+// published is the key as other services know it.
+func (k key) published() *proto.ApplicationPassword {
+	p := &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash,
+		Limited: k.Permissions != nil, Permissions: k.Permissions, Approval: string(k.Approval)}
+	if k.ExpiresAt != nil {
+		p.ExpiresAt = timestamppb.New(*k.ExpiresAt)
+	}
+	return p
+}
 
 func publish(tx *db.Tx, k key) error {
-	published := &proto.ApplicationPassword{Id: k.ID.String(), UserId: k.PersonID, Name: k.Name, Assistant: k.Assistant, Hash: k.Hash,
-		Limited: k.Permissions != nil, Permissions: k.Permissions}
-	if k.ExpiresAt != nil {
-		published.ExpiresAt = timestamppb.New(*k.ExpiresAt)
-	}
-	return tx.EmitMessage(proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: published}})
+	return tx.EmitMessage(proto.IdentityTopic, auth.KeyKey(k.ID.String()), &proto.Identity{Version: 1, Record: &proto.Identity_Key{Key: k.published()}})
+}
+
+// ByID is a key as services know it, but without its hash; 404 once it has ended.
+func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*proto.ApplicationPassword, error) {
+	k, err := row.Find[key](ctx, tx, fault.NotFound("application password"), `select `+columns+` from application_password where id = $1`, id)
+	k.Hash = nil
+	return k.published(), err
 }
 
 // ApplicationPassword is a key of a user, without the password.
 type ApplicationPassword struct {
-	ID          uuid.UUID  `json:"id" format:"uuid" doc:"The id of the record."`
-	Name        string     `json:"name" doc:"What the key is for, in words."`
-	Assistant   bool       `json:"assistant" doc:"It reaches abilities and MCP only."`
-	Permissions []string   `json:"permissions" nullable:"true" doc:"What it may do at most; null for all that its owner may."`
-	ExpiresAt   *time.Time `json:"expires_at" nullable:"true" doc:"When it ends by itself; null for never."`
-	CreatedAt   time.Time  `json:"created_at" doc:"When it was made."`
-	LastUsedAt  *time.Time `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
-	LastAddress string     `json:"last_address" doc:"Where it was last used from."`
+	ID          uuid.UUID    `json:"id" format:"uuid" doc:"The id of the record."`
+	Name        string       `json:"name" doc:"What the key is for, in words."`
+	Assistant   bool         `json:"assistant" doc:"It reaches abilities and MCP only."`
+	Permissions []string     `json:"permissions" nullable:"true" doc:"What it may do at most; null for all that its owner may."`
+	Approval    op.Approvals `json:"approval" doc:"Which of its calls wait until a person approves them."`
+	ExpiresAt   *time.Time   `json:"expires_at" nullable:"true" doc:"When it ends by itself; null for never."`
+	CreatedAt   time.Time    `json:"created_at" doc:"When it was made."`
+	LastUsedAt  *time.Time   `json:"last_used_at" nullable:"true" doc:"Within a few minutes."`
+	LastAddress string       `json:"last_address" doc:"Where it was last used from."`
 }
+
+const shown = `id, name, assistant, permissions, approval, expires_at, created_at, last_used_at, last_address`
 
 // newApplicationPassword is a new key and its password, which is shown this once.
 type newApplicationPassword struct {
@@ -71,8 +89,7 @@ func (n newApplicationPassword) WithoutSecret() any { return n.ApplicationPasswo
 
 // Of lists the keys of a user.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPassword, error) {
-	keys, err := row.Many[ApplicationPassword](ctx, tx, `select id, name, assistant, permissions, expires_at, created_at, last_used_at, last_address
-		from application_password where person_id = $1 order by id`, personID)
+	keys, err := row.Many[ApplicationPassword](ctx, tx, `select `+shown+` from application_password where person_id = $1 order by id`, personID)
 	if err != nil {
 		return nil, fmt.Errorf("list application passwords: %w", err)
 	}
@@ -97,10 +114,11 @@ const most = 100
 // create makes a key of the caller and mails them that there is one. Errors: 403 without a session that has
 // just seen the password, so that no key makes another, 409 for too many keys.
 func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
-	Name        string    `json:"name" required:"true" minLength:"1" maxLength:"100" doc:"What the key is for, in words."`
-	Assistant   bool      `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
-	Permissions []string  `json:"permissions,omitempty" maxItems:"20" doc:"Permissions that it is limited to. It never has more than its owner has at the time of a call."`
-	ExpiresAt   time.Time `json:"expires_at,omitzero" doc:"When it ends by itself."`
+	Name        string       `json:"name" required:"true" minLength:"1" maxLength:"100" doc:"What the key is for, in words."`
+	Assistant   bool         `json:"assistant,omitempty" doc:"For assistants: reaches abilities and MCP only."`
+	Permissions []string     `json:"permissions,omitempty" maxItems:"20" doc:"Permissions that it is limited to. It never has more than its owner has at the time of a call."`
+	Approval    op.Approvals `json:"approval,omitempty" doc:"Which of its calls wait until a person approves them; never when left out."`
+	ExpiresAt   time.Time    `json:"expires_at,omitzero" doc:"When it ends by itself."`
 }) (newApplicationPassword, error) {
 	if err := sessions.RecentPassword(ctx, tx); err != nil {
 		return newApplicationPassword{}, err
@@ -108,7 +126,7 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	name := strings.TrimSpace(in.Name)
 	problems := fault.Problems{}
 	problems.Add("name", form.Name(name, 100))
-	k := key{ID: db.NewID(), PersonID: tx.Who.UserID, Name: name, Assistant: in.Assistant, CreatedAt: tx.Now}
+	k := key{ID: db.NewID(), PersonID: tx.Who.UserID, Name: name, Assistant: in.Assistant, Approval: in.Approval.OrNever(), CreatedAt: tx.Now}
 	if in.Permissions != nil {
 		k.Permissions = []string{}
 		for _, p := range in.Permissions {
@@ -146,16 +164,39 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	password := newKey()
 	hash := auth.PasswordHash(password)
 	k.Hash = hash[:]
-	_, err = tx.Exec(ctx, `insert into application_password (`+columns+`) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		k.ID, k.PersonID, k.Name, k.Assistant, k.Hash, k.Permissions, k.ExpiresAt, k.CreatedAt)
+	_, err = tx.Exec(ctx, `insert into application_password (`+columns+`) values (@id, @person, @name, @assistant, @hash, @permissions, @approval, @expires, @now)`,
+		pgx.NamedArgs{"id": k.ID, "person": k.PersonID, "name": k.Name, "assistant": k.Assistant, "hash": k.Hash, "permissions": k.Permissions, "approval": k.Approval,
+			"expires": k.ExpiresAt, "now": k.CreatedAt})
 	if err != nil {
 		return newApplicationPassword{}, fmt.Errorf("store application password: %w", err)
 	}
 	if err := r.noticeKey(ctx, tx, p, name); err != nil {
 		return newApplicationPassword{}, err
 	}
-	made := ApplicationPassword{ID: k.ID, Name: k.Name, Assistant: k.Assistant, Permissions: k.Permissions, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt}
+	made := ApplicationPassword{ID: k.ID, Name: k.Name, Assistant: k.Assistant, Permissions: k.Permissions, Approval: k.Approval, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt}
 	return newApplicationPassword{made, password}, publish(tx, k)
+}
+
+// update changes which calls of a key of the caller wait; 404 for another's.
+func update(ctx context.Context, tx *db.Tx, in struct {
+	op.ByID
+	Approval opt.Value[op.Approvals] `json:"approval,omitzero" doc:"Which of its calls wait until a person approves them."`
+}) (ApplicationPassword, error) {
+	missing := fault.NotFound("application password")
+	before, err := row.Find[ApplicationPassword](ctx, tx, missing, `select `+shown+` from application_password where id = $1 and person_id = $2 for update`, in.ID, tx.Who.UserID)
+	if err != nil {
+		return before, err
+	}
+	after := before
+	in.Approval.Apply(&after.Approval)
+	if err := tx.ChangedFrom(before, after); err != nil || after.Approval == before.Approval {
+		return before, err
+	}
+	k, err := row.Find[key](ctx, tx, missing, `update application_password set approval = $2 where id = $1 returning `+columns, in.ID, after.Approval)
+	if err != nil {
+		return before, err
+	}
+	return after, publish(tx, k)
 }
 
 func remove(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {

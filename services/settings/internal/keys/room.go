@@ -43,6 +43,8 @@ func (r *Room) Operations(set *op.Set) {
 		Fails: op.Fails{
 			"svc_conflict too_many": "The caller has as many application passwords as one can have.",
 			"svc_password_required": sessions.FailPassword}}, r.create)
+	op.Add(set, op.Op{ID: "update-application-password", Undo: op.Undo{Never: op.Access}, Route: "PATCH /me/application-passwords/{id}", Perm: op.SignedIn, PersonOnly: true, Ability: "-",
+		Record: "application_password", Idempotent: true, Doc: "Choose which calls of an application password wait until a person approves them."}, update)
 	op.Add(set, op.Op{ID: "delete-application-password", Undo: op.Undo{Never: op.Access}, Route: "DELETE /me/application-passwords/{id}", Perm: op.SignedIn, Ability: "-",
 		Record: "application_password", Doc: "Revoke an application password."}, remove)
 }

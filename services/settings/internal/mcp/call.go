@@ -44,6 +44,8 @@ func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMe
 		return failed(fault.Unavailable())
 	case len(body) > largestAnswer:
 		return failed(fault.AnswerTooLarge(largestAnswer))
+	case res.StatusCode == http.StatusAccepted:
+		return answered(body) // svc_approval_needed: nothing went wrong, and nothing has happened yet
 	case res.StatusCode != http.StatusOK:
 		return refusal(res.StatusCode, body)
 	}

@@ -188,6 +188,24 @@ func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
 		_, style := d.call(s, "svc-update-form-style", map[string]any{"size": 17, "if_effects": seen["hash"]})
 		require.EqualValues(t, 17, style["size"])
 	})
+	t.Run("a call of an ability that asks is made once a person approves it", func(t *testing.T) {
+		chosen := func(approval string) {
+			d.admin.Patch("/integrations/ai", map[string]any{"approval": map[string]any{"svc/update-form-style": approval}}).Is(200)
+			d.Eventually(func() bool { return d.Kit.Site.Approval("svc/update-form-style") == approval })
+		}
+		chosen(op.ApprovalWrites)
+		s := d.connect("?tools=settings", d.key, nil)
+		result, asked := d.call(s, "svc-update-form-style", map[string]any{"size": 14})
+		require.False(t, result.IsError)
+		require.Equal(t, "svc_approval_needed", asked["code"])
+		approval := asked["data"].(map[string]any)["approval"].(map[string]any)
+		_, waiting := d.call(s, "svc-get-approval", map[string]any{"id": approval["id"]})
+		require.Equal(t, []any{"waiting", "key", nil}, []any{waiting["state"], waiting["asked_by"].(map[string]any)["kind"], waiting["answer"]})
+		d.admin.Post("/approvals/"+approval["id"].(string)+"/approve", map[string]any{"hash": approval["hash"]}).Is(200)
+		_, done := d.call(s, "svc-get-approval", map[string]any{"id": approval["id"]})
+		require.Equal(t, []any{"approved", 14.0}, []any{done["state"], done["answer"].(map[string]any)["size"]})
+		chosen(op.ApprovalNever)
+	})
 	t.Run("who asks for reading only is offered nothing else", func(t *testing.T) {
 		s := d.connect("?tools=settings&readonly=1&untrusted=omit", d.key, nil)
 		for name, tool := range d.tools(s) {

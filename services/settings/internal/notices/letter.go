@@ -146,6 +146,11 @@ func (w who) single(c *mail.Content, n *proto.Notice) {
 		c.Subject, c.Paragraphs = t.T("task_subject")+colon+" "+task.GetTitle(), []string{t.T("task_text", "by", by)}
 		c.Rows = []mail.Row{{Label: t.T("due"), Value: w.due(task)}, {Label: t.T("client"), Value: mail.Unlinked(task.GetContact().GetName())}}
 		c.Buttons = []mail.Link{{Text: t.T("see_tasks"), URL: w.portal + "/tasks"}}
+	case n.GetAsked() != nil:
+		a := n.GetAsked()
+		c.Subject, c.Paragraphs = title+": "+wordsOf(a), []string{t.T("approval_waiting_text", "name", mail.Unlinked(a.GetName()))}
+		c.Rows = []mail.Row{{Label: t.T("what"), Value: wordsOf(a)}}
+		c.Buttons = []mail.Link{{Text: t.T("see_approval"), URL: w.portal + "/approvals?approval=" + a.GetId()}}
 	case n.GetCalendar() != nil:
 		c.Subject, c.Paragraphs = title+colon+" "+n.GetCalendar().GetName(), []string{t.T("calendar_failing_text"), t.T("calendar_failing_until")}
 		c.Buttons = []mail.Link{{Text: t.T("see_hours"), URL: w.portal + "/hours?staff=" + strconv.FormatInt(n.GetCalendar().GetUserId(), 10)}}
@@ -180,6 +185,8 @@ func (w who) several(c *mail.Content, all []*proto.Notice) {
 		case n.GetTask() != nil:
 			task := n.GetTask()
 			c.Rows = append(c.Rows, mail.Row{Label: t.T("task_subject"), Value: dotted(task.GetTitle(), mail.Unlinked(task.GetContact().GetName()), w.due(task))})
+		case n.GetAsked() != nil:
+			c.Rows = append(c.Rows, mail.Row{Label: title, Value: dotted(wordsOf(n.GetAsked()), mail.Unlinked(n.GetAsked().GetName()))})
 		case n.GetCalendar() != nil:
 			c.Rows = append(c.Rows, mail.Row{Label: title, Value: n.GetCalendar().GetName()})
 		}
@@ -194,6 +201,9 @@ func (w who) several(c *mail.Content, all []*proto.Notice) {
 	}
 	c.Buttons = []mail.Link{{Text: t.T("see_all"), URL: w.portal}}
 }
+
+// wordsOf is the name of an operation as words: create-contact is create contact.
+func wordsOf(a *proto.Notice_Asked) string { return strings.ReplaceAll(a.GetOperation(), "-", " ") }
 
 func (w who) more(c *mail.Content, n int) {
 	if n > 0 {

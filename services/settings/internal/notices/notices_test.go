@@ -272,7 +272,7 @@ func TestPeopleChooseWhatTheyAreMailed(t *testing.T) {
 		me := d.member("staff")
 		a := me.Get("/me/notifications").Is(200)
 		require.Equal(t, object{"team_booked": "mail", "team_request": "mail", "team_cancelled": "mail", "team_moved": "mail", "request_waiting": "mail", "agenda": "off",
-			"team_submission": "mail", "team_assigned": "mail"}, a.Field("kinds"))
+			"team_submission": "mail", "team_assigned": "mail", "approval_waiting": "mail"}, a.Field("kinds"))
 		require.Equal(t, []any{"07:30", nil}, []any{a.Field("digest_at"), a.Field("language")})
 		first := a.Header.Get("ETag")
 		now := me.With("If-Match", first).Patch("/me/notifications", object{"kinds": object{"team_moved": "off", "team_booked": "digest"}, "digest_at": "18:05", "language": "nl"}).Is(200)

@@ -40,6 +40,7 @@ type kindsOf[V any] struct {
 	Agenda     V `json:"agenda" enum:"off,mail,digest" doc:"The appointments of the day, each morning that has some."`
 	Submission V `json:"team_submission" enum:"off,mail,digest" doc:"A contact of the caller has sent in a form that tells the owner."`
 	Assigned   V `json:"team_assigned" enum:"off,mail,digest" doc:"Somebody else gave the caller a contact or a task."`
+	Approval   V `json:"approval_waiting" enum:"off,mail,digest" doc:"A call of a key or an assistant waits until the caller, or somebody else, approves it."`
 }
 
 type (
@@ -66,17 +67,17 @@ func (n notifications) RecordID() string { return row.Key(n.person) }
 
 // standard is what holds for a person who has chosen nothing.
 func standard(person int64) notifications {
-	return notifications{Kinds: kinds{byMail, byMail, byMail, byMail, byMail, off, byMail, byMail}, DigestAt: standardDigest, person: person}
+	return notifications{Kinds: kinds{byMail, byMail, byMail, byMail, byMail, off, byMail, byMail, byMail}, DigestAt: standardDigest, person: person}
 }
 
 func (r *Room) get(ctx context.Context, tx *db.Tx, _ op.None) (notifications, error) {
 	return read(ctx, tx, tx.Who.UserID, ``)
 }
 
-// read is what a person has chosen, behind a lock or none.
+// read is what a person has chosen, behind a lock or none. A kind that was added since is as the standard says.
 func read(ctx context.Context, tx *db.Tx, person int64, lock string) (notifications, error) {
 	n := standard(person)
-	err := tx.QueryRow(ctx, `select kinds, digest_at, language, version from notification where person_id = $1`+lock, person).Scan(&n.Kinds, &n.DigestAt, &n.Language, &n.version)
+	err := tx.QueryRow(ctx, `select $2::jsonb || kinds, digest_at, language, version from notification where person_id = $1`+lock, person, n.Kinds).Scan(&n.Kinds, &n.DigestAt, &n.Language, &n.version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
@@ -92,6 +93,7 @@ func (c changedKinds) apply(k *kinds) {
 	c.Agenda.Apply(&k.Agenda)
 	c.Submission.Apply(&k.Submission)
 	c.Assigned.Apply(&k.Assigned)
+	c.Approval.Apply(&k.Approval)
 }
 
 var clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)

@@ -51,7 +51,7 @@ func TestTheAuditLogIsReadByWhoAndWhatAndPageByPage(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, rows, 2)
 		require.Equal(t, "'=SUM(1)", rows[1][5])
-		require.Equal(t, []string{"address", "changes", "record_ids"}, rows[0][9:])
+		require.Equal(t, []string{"address", "changes", "record_ids", "approval_id", "approved_by"}, rows[0][9:])
 		s.Settle()
 		require.Len(t, c.Get("/audit-log?action=export-audit-log").Is(200).Items(), 1, "the export is itself recorded")
 	})

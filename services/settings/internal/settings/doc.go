@@ -33,6 +33,7 @@
 //   - keys: application passwords
 //   - mcp: what assistants connect to
 //   - assistants: what they may use, and their connections
+//   - approvals: calls of keys and assistants that wait for a person
 //   - twofactor: second factors and recovery codes
 //   - passkeys: passkeys of users
 //   - passwords: passwords, and the links to choose a new one
@@ -57,6 +58,7 @@
 //   - session by person, cascade: team ends and publishes them before it deletes the user
 //   - application_password by person, cascade: as with sessions
 //   - connection by person, cascade: as with sessions, with their tokens
+//   - approval by person, cascade: nothing is published of them, and nobody is left in whose name the call could be made
 //   - browser by person, cascade: nothing is published of them
 //   - passkey by person, cascade: nothing is published of them
 //   - link by person, set null: team ends them before; one that has ended is still told from one that never was

@@ -20,7 +20,7 @@ var (
 		"/settings/general":   {"ip_header": "CF-Connecting-IP"},
 		"/settings/portal":    {"require_2fa": true, "idle_hours": 24, "host": "team.example.com"},
 		"/settings/telemetry": {"stats": true, "profile": false, "profile_data": map[string]any{"company": "Lux"}},
-		"/integrations/ai":    {"abilities": map[string]bool{"svc/update-role": true}},
+		"/integrations/ai":    {"abilities": map[string]bool{"svc/update-role": true}, "approval": map[string]string{"svc/delete-view": "destructive"}},
 	}
 	machines = map[string]map[string]any{
 		"/settings/general":      {"business": map[string]any{"city": "Gent"}, "currency": "CHF", "country": "NL"},

@@ -35,6 +35,9 @@ func (r rooms) operations(k *app.Kit) *op.Set {
 	set.Under("Connected assistants", "Assistants that were connected by OAuth.")
 	r.assistants.Connections(set)
 
+	set.Under("Approvals", "Calls of application passwords and assistants that wait until a person approves them.")
+	r.approvals.Operations(set)
+
 	set.Under("Audit log and mails", "Who did what through which channel, and what was mailed.")
 	r.audit.Operations(set)
 	r.mails.Operations(set)

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
+	"frontdesk/libs/op"
 	"frontdesk/proto"
 )
 
@@ -55,11 +57,21 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	does.Delete(path+"/application-passwords/"+access.Text("application_passwords.0.id"), nil).Is(204)
 	does.Delete(path+"/sessions/"+access.Text("sessions.0.id"), nil).Is(204)
 	does.Delete(path+"/two-factor", nil).Is(204)
-	does.Delete("/me/connections/"+connectedAs(c, fmt.Sprint("/staff/", userID(c))), nil).Is(204)
+	connection := "/me/connections/" + connectedAs(c, fmt.Sprint("/staff/", userID(c)))
+	does.Patch(connection, `{"approval":"writes"}`).Is(200)
+	does.Delete(connection, nil).Is(204)
 
 	made := does.Post("/me/application-passwords", `{"name":"reader"}`).Is(201)
 	require.NotEmpty(t, made.Text("password"))
 	require.NotContains(t, c.With("Prefer", "dry-run").Post("/me/application-passwords", `{"name":"other"}`).Is(200).Body, `"password"`, "a secret is shown by a call that is made")
+	does.Patch("/me/application-passwords/"+made.Text("id"), `{"approval":"writes"}`).Is(200)
+	s.Eventually(func() bool {
+		key, _ := s.Kit.Identity.Table.Get(auth.KeyKey(made.Text("id")))
+		return key.GetKey().GetApproval() == op.ApprovalWrites
+	})
+	asked := basic(s, "admin", made.Text("password")).Post("/pages", `{"title":"By a key"}`).Fails(202, "svc_approval_needed")
+	s.Settle()
+	does.Post("/approvals/"+asked.Text("data.approval.id")+"/refuse", `{"reason":"Not today."}`).Is(200)
 	does.Delete("/me/application-passwords/"+made.Text("id"), nil).Is(204)
 	does.Patch("/settings/api-access", `{"roles":["staff"]}`).Is(200)
 

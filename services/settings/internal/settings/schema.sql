@@ -25,11 +25,42 @@ CREATE TABLE application_password (
 	permissions text[],
 	last_used_at timestamp with time zone,
 	last_address text DEFAULT '' NOT NULL,
+	approval text DEFAULT 'never' NOT NULL,
 	CONSTRAINT application_password_pkey PRIMARY KEY (id),
 	CONSTRAINT application_password_hash_key UNIQUE (hash),
 	CONSTRAINT application_password_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
 CREATE INDEX application_password_person ON application_password (person_id);
+
+CREATE TABLE approval (
+	id uuid NOT NULL,
+	service text NOT NULL,
+	operation text NOT NULL,
+	permission text NOT NULL,
+	credential uuid NOT NULL,
+	kind text NOT NULL,
+	person_id bigint NOT NULL,
+	name text NOT NULL,
+	input jsonb NOT NULL,
+	effects jsonb,
+	hash text NOT NULL,
+	call bytea,
+	state text NOT NULL,
+	status integer,
+	answer jsonb,
+	secret bytea,
+	reason text DEFAULT '' NOT NULL,
+	decided_by bigint,
+	decided_at timestamp with time zone,
+	called_at timestamp with time zone,
+	created_at timestamp with time zone NOT NULL,
+	ends_at timestamp with time zone NOT NULL,
+	CONSTRAINT approval_pkey PRIMARY KEY (id),
+	CONSTRAINT approval_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX approval_newest ON approval (created_at, id);
+CREATE INDEX approval_open ON approval (ends_at) WHERE (state = 'waiting');
+CREATE INDEX approval_person ON approval (person_id);
 
 CREATE TABLE assistant (
 	id uuid NOT NULL,
@@ -62,6 +93,8 @@ CREATE TABLE audit (
 	record_ids text[] DEFAULT '{}'[] NOT NULL,
 	credential text,
 	undoes uuid,
+	approval_id uuid,
+	approved_by bigint,
 	CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_action ON audit (action, created_at DESC, id DESC);
@@ -122,6 +155,7 @@ CREATE TABLE connection (
 	last_address text DEFAULT '' NOT NULL,
 	denied text[] DEFAULT '{}'[] NOT NULL,
 	read_only boolean DEFAULT false NOT NULL,
+	approval text DEFAULT 'never' NOT NULL,
 	CONSTRAINT connection_pkey PRIMARY KEY (id),
 	CONSTRAINT connection_code_hash_key UNIQUE (code_hash),
 	CONSTRAINT connection_family_hash_key UNIQUE (family_hash),

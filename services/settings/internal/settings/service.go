@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/libs/app"
+	"frontdesk/services/settings/internal/approvals"
 	"frontdesk/services/settings/internal/apps"
 	"frontdesk/services/settings/internal/assistants"
 	"frontdesk/services/settings/internal/audit"
@@ -57,6 +58,7 @@ type rooms struct {
 	sessions   *sessions.Room
 	keys       *keys.Room
 	assistants *assistants.Room
+	approvals  *approvals.Room
 	twofactor  *twofactor.Room
 	passkeys   *passkeys.Room
 	passwords  *passwords.Room
@@ -84,6 +86,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.sessions = sessions.New(k)
 	r.keys = keys.New(k, r.people)
 	r.assistants = assistants.New(k, r.apps, r.people, stopping)
+	r.approvals = approvals.New(k)
 	r.twofactor = twofactor.New(k, r.people)
 	if r.passkeys, err = passkeys.New(k, r.people); err != nil {
 		return r, err
@@ -128,6 +131,7 @@ func build(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "sessions", Parts: r.sessions.Parts()},
 		app.Room{Name: "keys", Parts: r.keys.Parts()},
 		app.Room{Name: "assistants", Parts: r.assistants.Parts()},
+		app.Room{Name: "approvals", Parts: r.approvals.Parts()},
 		app.Room{Name: "twofactor", Parts: r.twofactor.Parts()},
 		app.Room{Name: "passkeys", Parts: r.passkeys.Parts()},
 		app.Room{Name: "passwords", Parts: r.passwords.Parts()},

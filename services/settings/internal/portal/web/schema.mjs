@@ -11,6 +11,8 @@ const document = await answer.json()
 // An installation's own fields and address are not part of the contract.
 delete document.servers
 for (const name of ["ContactFields", "OrganizationFields"]) if (document.components.schemas[name]) document.components.schemas[name] = { type: "object", additionalProperties: true }
+// What a person does waits for nobody.
+for (const { responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) if (responses?.[202]?.$ref?.endsWith("/ApprovalNeeded")) delete responses[202]
 const head = "// Made by schema.mjs from the OpenAPI document of a running system. Do not change it by hand.\n\n"
 
 /** The limits of a body's parameters by their names, such as business.name or elements.*.label: as attributes of an input. */

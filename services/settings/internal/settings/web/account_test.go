@@ -208,7 +208,7 @@ func TestWhoIsSignedInSeesTheirAccountUntilTheySignOut(t *testing.T) {
 		require.Equal(t, 422, post(url.Values{"name": {"shop"}, "may": {"some"}, "permission": {"svc_fly"}}).status)
 
 		s.Travel(11 * time.Minute) // the password is no longer recent
-		form := url.Values{"name": {"<Shop>"}, "days": {"30"}, "may": {"some"}, "permission": {"svc_manage_forms"}}
+		form := url.Values{"name": {"<Shop>"}, "days": {"30"}, "approval": {"destructive"}, "may": {"some"}, "permission": {"svc_manage_forms"}}
 		asks := post(form)
 		require.Equal(t, 200, asks.status)
 		require.Contains(t, asks.body, `autocomplete="current-password"`)
@@ -234,6 +234,9 @@ func TestWhoIsSignedInSeesTheirAccountUntilTheySignOut(t *testing.T) {
 		require.Regexp(t, `(?s)&lt;Shop&gt;.*Last used .*, 127\.0\.0\.1.*Ends .*Only:`, shown.body)
 		require.NotContains(t, shown.body, madeKey.FindStringSubmatch(made.body)[1])
 		id := listed()["id"].(string)
+		require.Contains(t, shown.body, "Approval by a person: What deletes or overwrites waits")
+		require.Equal(t, "/account/keys", post(url.Values{"approval": {id + "/writes"}}).header.Get("Location"))
+		require.Equal(t, "writes", listed()["approval"])
 		for range 2 {
 			require.Equal(t, "/account/keys", post(url.Values{"end": {id}}).header.Get("Location"))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/lang"
+	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 	"frontdesk/services/settings/internal/oauth"
 )
@@ -23,6 +24,7 @@ const (
 
 // assistants is the data of the page about the assistants that a person has connected.
 type assistants struct {
+	levels
 	Connections []connection
 	// URL is what an assistant connects to.
 	URL, Problem string
@@ -32,7 +34,8 @@ type connection struct {
 	ID, Name, Host string
 	Permissions    []string
 	Denied         []string
-	ReadOnly       bool       `json:"read_only"`
+	ReadOnly       bool `json:"read_only"`
+	Approval       string
 	LastAddress    string     `json:"last_address"`
 	LastUsedAt     *time.Time `json:"last_used_at"`
 }
@@ -58,13 +61,18 @@ func (p *pages) assistants(w http.ResponseWriter, r *http.Request, status int, p
 		problem, status, _ = p.refusal(w, r, err)
 	}
 	p.Render(w, r, status, "assistants", web.Page{Title: p.Reader(r).T("account_assistants"), Narrow: true, Alternate: languages(r),
-		Data: assistants{list.Items, p.options.PublicURL + "/mcp", problem}})
+		Data: assistants{levels{}, list.Items, p.options.PublicURL + "/mcp", problem}})
 }
 
-// endAssistant disconnects an assistant. One that is gone already is no error.
-func (p *pages) endAssistant(w http.ResponseWriter, r *http.Request) {
+// changeAssistant disconnects an assistant, or changes which of its calls wait. One that is gone already is no error.
+func (p *pages) changeAssistant(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	err := p.CallAs(w, r, http.MethodDelete, "/me/connections/"+url.PathEscape(r.PostFormValue("end")), nil, nil)
+	var err error
+	if r.PostFormValue("approval") != "" {
+		err = p.setApproval(w, r, "/me/connections/")
+	} else {
+		err = p.CallAs(w, r, http.MethodDelete, "/me/connections/"+url.PathEscape(r.PostFormValue("end")), nil, nil)
+	}
 	if err != nil && !isGone(err) {
 		problem, status, _ := p.refusal(w, r, err)
 		p.assistants(w, r, status, problem)
@@ -75,12 +83,14 @@ func (p *pages) endAssistant(w http.ResponseWriter, r *http.Request) {
 
 // connect is the data of the page on which a person agrees that an assistant acts for them, or refuses.
 type connect struct {
+	levels
 	Name, Host, Login string
 	Permissions       []string
 	Abilities         []ability
 	Asks              oauth.Request
 	// ReadOnly lets it change nothing.
 	ReadOnly bool
+	Approval string
 	// Chosen are the permissions that stay ticked, and Kept the abilities.
 	Chosen, Kept []string
 	// Confirm is true if the person has to confirm that it is them, and AskPassword asks for the password as well.
@@ -152,7 +162,7 @@ func (p *pages) showConnect(w http.ResponseWriter, r *http.Request) {
 		p.askPassword(w, r, http.StatusOK, typed{Next: here})
 		return
 	}
-	c.Chosen = c.Permissions
+	c.Chosen, c.Approval = c.Permissions, op.ApprovalNever
 	for _, a := range c.Abilities {
 		c.Kept = append(c.Kept, a.Name)
 	}
@@ -228,7 +238,7 @@ func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	t := p.Reader(r)
 	c.Chosen, c.Kept = r.PostForm["permission"], r.PostForm["ability"]
-	c.ReadOnly = r.PostForm.Get("answer") == "read"
+	c.ReadOnly, c.Approval = r.PostForm.Get("answer") == "read", cmp.Or(r.PostForm.Get("approval"), op.ApprovalNever)
 	if !c.ReadOnly && r.PostForm.Get("answer") != "allow" {
 		p.leadBack(w, r, a, "access_denied")
 		return
@@ -243,7 +253,7 @@ func (p *pages) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	agreed := a.ForAPI()
 	agreed["permissions"] = append(slices.Clone(c.Chosen), c.always()...)
-	agreed["denied"], agreed["read_only"], agreed["state"] = c.denied(), c.ReadOnly, a.One("state")
+	agreed["denied"], agreed["read_only"], agreed["state"], agreed["approval"] = c.denied(), c.ReadOnly, a.One("state"), c.Approval
 	var made struct {
 		RedirectTo string `json:"redirect_to"`
 	}

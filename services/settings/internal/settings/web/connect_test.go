@@ -130,6 +130,8 @@ func TestAnAssistantIsConnectedByItsPersonOnAPage(t *testing.T) {
 		require.NotContains(t, list.body, "list apps", "it was left ticked")
 		_, rest, _ := strings.Cut(list.body, `name="end" value="`)
 		id, _, _ := strings.Cut(rest, `"`)
+		require.Equal(t, 303, do(t, s, "POST", "/account/assistants", url.Values{"approval": {id + "/writes"}}, me...).status)
+		require.Contains(t, do(t, s, "GET", "/account/assistants", nil, me...).body, "Approval by a person: Each change waits")
 		p = do(t, s, "POST", "/account/assistants", url.Values{"end": {id}}, me...)
 		require.Equal(t, 303, p.status)
 		require.NotContains(t, do(t, s, "GET", "/account/assistants", nil, me...).body, "Helper")

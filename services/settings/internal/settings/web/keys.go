@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/fault"
+	"frontdesk/libs/op"
 	"frontdesk/libs/web"
 )
 
@@ -20,6 +22,7 @@ var keyDays = []int{90, 30, 365, 0}
 
 // keys is the data of the page about a person's application passwords.
 type keys struct {
+	levels
 	Keys []applicationPassword
 	keyForm
 	// Days and Permissions are what a new key can be given.
@@ -27,11 +30,20 @@ type keys struct {
 	Permissions []string
 }
 
+// levels is embedded in the data of pages on which somebody chooses which calls wait for a person.
+type levels struct{}
+
+// Levels are what can be chosen.
+func (levels) Levels() []string {
+	return []string{op.ApprovalNever, op.ApprovalWrites, op.ApprovalDestructive}
+}
+
 type applicationPassword struct {
 	ID, Name    string
 	Password    string // of one that was just made
 	Assistant   bool
 	Permissions []string
+	Approval    string
 	LastAddress string     `json:"last_address"`
 	CreatedAt   time.Time  `json:"created_at"`
 	LastUsedAt  *time.Time `json:"last_used_at"`
@@ -44,6 +56,7 @@ type keyForm struct {
 	Assistant, Limited bool
 	Ends               int
 	Chosen             []string
+	Approval           string
 	// AskPassword asks for the password as well.
 	AskPassword bool
 	NameWrong   string
@@ -54,8 +67,10 @@ type keyForm struct {
 func (f keyForm) Permits(permission string) bool { return slices.Contains(f.Chosen, permission) }
 
 func (p *pages) showKeys(w http.ResponseWriter, r *http.Request) {
-	p.keys(w, r, http.StatusOK, keyForm{Ends: keyDays[0]})
+	p.keys(w, r, http.StatusOK, newKeyForm())
 }
+
+func newKeyForm() keyForm { return keyForm{Ends: keyDays[0], Approval: op.ApprovalNever} }
 
 func (p *pages) keys(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
 	who, ok := p.withAccount(w, r, keysPath)
@@ -67,17 +82,28 @@ func (p *pages) keys(w http.ResponseWriter, r *http.Request, status int, f keyFo
 		f.Problem, status, _ = p.refusal(w, r, err)
 	}
 	p.Render(w, r, status, "keys", web.Page{Title: p.Reader(r).T("account_keys"), Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r),
-		Data: keys{list.Items, f, keyDays, slices.DeleteFunc(who.Capabilities, isViewing)}})
+		Data: keys{levels{}, list.Items, f, keyDays, slices.DeleteFunc(who.Capabilities, isViewing)}})
 }
 
-// changeKeys makes a key and shows its password, or revokes one. One that is gone already is no error.
+// setApproval changes which calls of a record below a path wait for a person, as a form has chosen it: the record's id, a slash and the choice.
+func (p *pages) setApproval(w http.ResponseWriter, r *http.Request, below string) error {
+	id, choice, _ := strings.Cut(r.PostFormValue("approval"), "/")
+	return p.CallAs(w, r, http.MethodPatch, below+url.PathEscape(id), map[string]any{"approval": choice}, nil)
+}
+
+// changeKeys makes a key and shows its password, changes one, or revokes one. One that is gone already is no error.
 func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	t := p.Reader(r)
-	if id := r.PostFormValue("end"); id != "" {
-		err := p.CallAs(w, r, http.MethodDelete, "/me/application-passwords/"+url.PathEscape(id), nil, nil)
+	if id, chosen := r.PostFormValue("end"), strings.Contains(r.PostFormValue("approval"), "/"); id != "" || chosen {
+		var err error
+		if chosen {
+			err = p.setApproval(w, r, "/me/application-passwords/")
+		} else {
+			err = p.CallAs(w, r, http.MethodDelete, "/me/application-passwords/"+url.PathEscape(id), nil, nil)
+		}
 		if err != nil && !isGone(err) {
-			f := keyForm{Ends: keyDays[0]}
+			f := newKeyForm()
 			var status int
 			f.Problem, status, _ = p.refusal(w, r, err)
 			p.keys(w, r, status, f)
@@ -87,7 +113,7 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := keyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Assistant: r.PostFormValue("assistant") != "", Limited: r.PostFormValue("may") == "some",
-		Chosen: r.PostForm["permission"], AskPassword: r.PostForm.Has("password")}
+		Chosen: r.PostForm["permission"], Approval: cmp.Or(r.PostFormValue("approval"), op.ApprovalNever), AskPassword: r.PostForm.Has("password")}
 	f.Ends, _ = strconv.Atoi(r.PostFormValue("days"))
 	made, status := p.makeKey(w, r, &f)
 	if made == nil && f.AskPassword && p.noPassword(w, r) {
@@ -104,7 +130,7 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 // makeKey makes the key that f asks for, or returns nil and says in f why not.
 func (p *pages) makeKey(w http.ResponseWriter, r *http.Request, f *keyForm) (made *applicationPassword, status int) {
 	t := p.Reader(r)
-	ask := map[string]any{"name": f.Name, "assistant": f.Assistant}
+	ask := map[string]any{"name": f.Name, "assistant": f.Assistant, "approval": f.Approval}
 	if f.Limited {
 		ask["permissions"] = append(f.Chosen, auth.ViewContacts)
 	}

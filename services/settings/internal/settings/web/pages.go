@@ -78,7 +78,7 @@ func Pages(o Options) http.Handler {
 	mux.HandleFunc("GET "+keysPath, p.showKeys)
 	mux.HandleFunc("POST "+keysPath, p.changeKeys)
 	mux.HandleFunc("GET "+assistantsPath, p.showAssistants)
-	mux.HandleFunc("POST "+assistantsPath, p.endAssistant)
+	mux.HandleFunc("POST "+assistantsPath, p.changeAssistant)
 	mux.HandleFunc("GET "+connectPath, p.showConnect)
 	mux.HandleFunc("POST "+connectPath, p.connect)
 	mux.HandleFunc("GET "+passkeysPath, p.showPasskeys)

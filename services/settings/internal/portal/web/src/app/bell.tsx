@@ -47,9 +47,9 @@ export default function Bell() {
       </button>
       <div id={id} popover="auto" className="popover bell-menu" onToggle={(e) => void look(e)}>
         <h2 className="nav-title">{t("news.title")}</h2>
-        {sum(shown) === 0 && <p className="bell-none soft">{t("news.none")}</p>}
+        {sum(shown) === 0 && <p className="bell-none soft">{t("frame.news_none")}</p>}
         {shown && kinds.filter((k) => on(k.app) && shown[k.of] > 0).map(({ of, to, icon: Kind }) => (
-          <Link key={of} to={to as "/"} className="menu-item" onClick={(e) => e.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}><Kind aria-hidden />{t(`news.${of}`, { n: shown[of] })}</Link>
+          <Link key={of} to={to as "/"} className="menu-item" onClick={(e) => e.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}><Kind aria-hidden />{t(`frame.news_${of}`, { n: shown[of] })}</Link>
         ))}
       </div>
     </>

@@ -15,7 +15,7 @@ const Palette = late(worded(() => import("./palette")))
 const SignIn = lazy(worded(() => import("./sign-in")))
 const KeyHelp = lazy(worded(() => import("./key-help")))
 // What counts the news needs more of the library of queries than the frame does.
-const Bell = lazy(() => import("./bell"))
+const Bell = lazy(worded(() => import("./bell")))
 const NavCount = lazy(() => import("./bell").then((m) => ({ default: m.NavCount })))
 const Toasts = late(() => import("@/kit/toast").then((m) => ({ default: m.Toasts })))
 const PersonMenu = late(worded(() => import("./person-menu")))

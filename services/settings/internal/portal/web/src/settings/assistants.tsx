@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { getRouteApi } from "@tanstack/react-router"
+import { getRouteApi, Link } from "@tanstack/react-router"
 import { Bot, CircleAlert, Eye, PencilLine, Unplug } from "lucide-react"
 import { useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
@@ -62,6 +62,26 @@ function Connecting({ status }: { status: Status }) {
   )
 }
 
+type Level = Ability["approval"]
+const levels: Level[] = ["never", "writes", "destructive"]
+
+/** Which calls wait until a person approves them; save throws what refuses it. */
+function Waits({ value, of, save }: { value: Level; of: string; save: (level: Level) => Promise<unknown> }) {
+  const change = async (level: Level) => {
+    try {
+      await save(level)
+      toast(t("settings.saved", { name: t("settings.approval.of", { name: of }) }))
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+  return (
+    <select className="select" value={value} aria-label={t("settings.approval.of", { name: of })} onChange={(e) => void change(e.target.value as Level)}>
+      {levels.map((level) => <option key={level} value={level}>{t(`settings.approval.${level}`)}</option>)}
+    </select>
+  )
+}
+
 /** The assistants that this person has connected. */
 function Connected() {
   const key = ["connections"]
@@ -89,6 +109,10 @@ function Connected() {
                   <b>{c.name}</b>
                   <small className="soft">{c.host} · {c.read_only && t("settings.connected_reads") + " · "}{t("settings.connected_since", { when: dateText(c.created_at) })} · {c.last_used_at ? t("settings.connected_used", { when: agoText(c.last_used_at) }) : t("settings.connected_unused")}</small>
                 </span>
+                <Waits value={c.approval} of={c.name} save={async (approval) => {
+                  await take(api.PATCH("/me/connections/{id}", { params: { path: { id: c.id } }, body: { approval } }))
+                  await queries.invalidateQueries({ queryKey: key })
+                }} />
                 <Button small icon={<Unplug aria-hidden />} aria-label={t("settings.disconnect_one", { name: c.name })} onClick={() => void end(c.id, c.name)}>{t("settings.disconnect")}</Button>
               </li>
             ))}
@@ -127,7 +151,7 @@ function Abilities({ status }: { status: Status }) {
   return (
     <Panel title={t("settings.abilities")} beside={<span className="soft num small">{t("settings.abilities_count", { n: status.abilities.filter((a) => a.mcp).length, total: status.abilities.length })}</span>}>
       <div className="panel-body stack-s">
-        <p className="soft">{t("settings.abilities_text")}</p>
+        <p className="soft">{t("settings.abilities_text")} <Link to="/approvals">{t("nav.approvals")}</Link></p>
         <div className="row">
           <SearchField value={search.search} label={t("settings.abilities_search")} onChange={(v) => at({ search: v })} />
           <Choice label={t("settings.abilities_show")} value={show} options={shows.map((value) => ({ value, label: t(`settings.abilities.${value}`) }))} onChange={(v) => at({ show: v })} />
@@ -140,6 +164,7 @@ function Abilities({ status }: { status: Status }) {
                   <span className="row"><b>{labelOf(a)}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
                   <code className="soft small">{a.name}</code>
                 </span>
+                {!a.readonly && <Waits value={a.approval} of={labelOf(a)} save={async (level) => queries.setQueryData(queryKey, await take(api.PATCH("/integrations/ai", { body: { approval: { [a.name]: level } } })))} />}
                 <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
               </li>
             ))}

@@ -11,7 +11,7 @@ const load = () => take(api.GET("/me/notifications"))
 
 const groups = [
   { title: "settings.told_appointments", app: "booking", kinds: ["team_booked", "team_request", "team_cancelled", "team_moved", "request_waiting", "agenda"] },
-  { title: "settings.told_people", app: undefined, kinds: ["team_submission", "team_assigned"] },
+  { title: "settings.told_people", app: undefined, kinds: ["team_submission", "team_assigned", "approval_waiting"] },
 ] as const
 
 /** What the person is mailed of what others do. */

@@ -1,0 +1,67 @@
+package auth
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	protobuf "google.golang.org/protobuf/proto"
+
+	"frontdesk/libs/db"
+	"frontdesk/libs/fault"
+	"frontdesk/libs/trust"
+	"frontdesk/proto"
+)
+
+// approvedHeader carries a call that a person has approved, and the signature of settings. Such a call has no other credential.
+const approvedHeader = "X-Frontdesk-Approved"
+
+// SignApproved adds to a call of the API, which has no credential, that it is the one that a person has approved. Only settings is believed.
+func (a *Auth) SignApproved(h http.Header, call *proto.ApprovedCall) error {
+	value, err := protobuf.Marshal(call)
+	if err != nil {
+		return err
+	}
+	signature, err := a.Trust.Sign(trust.Message{Topic: approvedHeader, Key: call.GetApprovalId(), Value: value, Stamp: a.Now().UnixMicro()})
+	if err != nil {
+		return err
+	}
+	h.Set(approvedHeader, base64.RawURLEncoding.EncodeToString(signature)+" "+base64.RawURLEncoding.EncodeToString(value))
+	return nil
+}
+
+// Approved returns the call that settings has signed; false without one, and for a signature that is not right or old.
+func (a *Auth) Approved(h http.Header) (*proto.ApprovedCall, bool) {
+	first, second, ok := strings.Cut(h.Get(approvedHeader), " ")
+	if !ok {
+		return nil, false
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return nil, false
+	}
+	value, err := base64.RawURLEncoding.DecodeString(second)
+	if err != nil {
+		return nil, false
+	}
+	call := &proto.ApprovedCall{}
+	if protobuf.Unmarshal(value, call) != nil {
+		return nil, false
+	}
+	stamp, err := a.Trust.Verify(voucher, trust.Message{Topic: approvedHeader, Key: call.GetApprovalId(), Value: value}, signature)
+	return call, err == nil && a.fresh(stamp)
+}
+
+// OfApproved is the actor of an approved call: the credential that asked, with its rights of now, from the address of who approved. It is 401 if the
+// credential's time or its owner's access is over.
+func (a *Auth) OfApproved(call *proto.ApprovedCall) (db.Actor, error) {
+	key := call.GetCredential()
+	user, ok := a.Identity.User(key.GetUserId())
+	r := a.Identity.rightsOf(key.GetUserId())
+	if !ok || !r.api || a.over(key) {
+		return db.Actor{}, fault.Unauthorized("The credential that asked for this has ended.")
+	}
+	actor := byKey(key, user, r)
+	actor.Address, actor.Approved = call.GetAddress(), db.Approved{ID: call.GetApprovalId(), By: call.GetApprovedBy()}
+	return actor, nil
+}
