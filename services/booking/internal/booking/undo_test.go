@@ -77,9 +77,9 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	require.Empty(t, admin.TakeBack(work), "a second time nothing is left")
 
 	t.Run("what is over by its status comes back, and that is taken back too", func(t *testing.T) {
-		work, admin := o.For(t).As("site_admin"), admin.For(t)
+		work := o.For(t).As("site_admin")
 		o.Travel(o.at(3, "18:00").Sub(o.Now()))
-		admin = o.For(t).AsSession("site_admin")
+		admin := o.For(t).AsSession("site_admin")
 		work.Post(moved+"/complete", nil).Is(200)
 		work.Post(placed+"/no-show", nil).Is(200)
 		work.Post(placed+"/reopen", nil).Is(200)

@@ -155,7 +155,8 @@ func (r *Room) begin(ctx context.Context, c record, s source, client *caldav.Cli
 		of.Addresses = at.Addresses
 	}
 	if c.Reading != nil {
-		return at, of, json.Unmarshal(c.Reading, &of)
+		err := json.Unmarshal(c.Reading, &of)
+		return at, of, err
 	}
 	if s.validators == "" {
 		account, err := client.Find(ctx)

@@ -129,7 +129,7 @@ func TestHowAnAddressSubscribes(t *testing.T) {
 		require.Contains(t, asked.GetText(), consents[1]["text"])
 		welcome := mails(t, s, "piet@example.com", "marketing.confirmed")[0]
 		require.Contains(t, welcome.GetText(), consents[1]["text"])
-		require.Contains(t, welcome.GetText(), "U ging akkoord met dit:")
+		require.Contains(t, welcome.GetText(), "U ging hiermee akkoord:")
 
 		id := admin.Post("/contacts", object{"email": "amelie@example.com"}).Is(201).Text("id")
 		admin.Post("/contacts/"+id+"/marketing/request", nil).Is(200)

@@ -63,8 +63,8 @@ func TestWhoIsToldOfASubmission(t *testing.T) {
 	})
 	for country, words := range map[string][]string{
 		"GB": {"en", "New submission: ", "Somebody has sent in the form", "because the form notifies this address"},
-		"BE": {"nl", "Nieuwe inzending: ", "Iemand heeft het formulier", "omdat het formulier dit adres verwittigt"},
-		"FR": {"fr", "Nouvel envoi: ", "Quelqu’un a envoyé le formulaire", "parce que le formulaire prévient cette adresse"},
+		"BE": {"nl", "Nieuwe inzending: ", "Iemand heeft het formulier", "omdat het formulier dit adres op de hoogte houdt"},
+		"FR": {"fr", "Nouvel envoi : ", "Quelqu’un a envoyé le formulaire", "parce que le formulaire prévient cette adresse"},
 		"DE": {"de", "Neue Einsendung: ", "Jemand hat das Formular", "weil das Formular diese Adresse benachrichtigt"},
 	} {
 		for _, chosen := range []string{"fr", ""} {
@@ -80,7 +80,7 @@ func TestWhoIsToldOfASubmission(t *testing.T) {
 				require.Len(t, mails, 2)
 				for _, mail := range mails {
 					if mail.GetTo() == "member@example.com" && chosen != "" {
-						require.Contains(t, mail.GetSubject(), "Nouvel envoi: ")
+						require.Contains(t, mail.GetSubject(), "Nouvel envoi : ")
 						continue
 					}
 					require.Contains(t, mail.GetHtml(), `lang="`+words[0]+`"`)

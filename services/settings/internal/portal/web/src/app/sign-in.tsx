@@ -44,7 +44,7 @@ export default function SignIn({ onEnd }: { onEnd: (ok: boolean) => void }) {
         <div className="dialog-body">
           <p className="soft">{t("frame.ended.text", { name: me.name })}</p>
           <input type="hidden" name="username" autoComplete="username" value={me.login} readOnly />
-          {typed && <TextField name="password" label={t("ended.password")} type="password" autoComplete="current-password" autoFocus />}
+          {typed && <TextField name="password" label={t("frame.password")} type="password" autoComplete="current-password" autoFocus />}
           {second && <TextField name="code" label={t("frame.ended.code")} inputMode="numeric" autoComplete="one-time-code" autoFocus />}
           <p className="small"><ButtonAnchor kind="quiet" small href="/account/sign-in?next=/account" target="_blank" rel="noopener">{t("frame.ended.elsewhere")}</ButtonAnchor> <Button kind="quiet" small onClick={() => void already()}>{t("frame.ended.already")}</Button></p>
         </div>

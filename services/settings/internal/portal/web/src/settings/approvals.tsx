@@ -91,7 +91,7 @@ function Read({ id, onClose }: { id: string; onClose: () => void }) {
             {a.decided_by && <p className="soft">{t("settings.approvals.decided", { name: a.decided_by.name })}{a.reason && ` – ${a.reason}`}</p>}
             {a.state === "failed" && <p className="notice notice--warn">{(a.answer as { message?: string } | null)?.message ?? t("settings.approvals.unknown")}</p>}
             {a.effects ? <Shown of={{ effects: a.effects, hash: a.hash, answer: null, status: 200 }} label={(field) => words(field.replace(/[._]/g, " "))} /> : <p className="soft">{t("settings.approvals.unseen")}</p>}
-            <details className="more">
+            <details className="more" open={!a.effects?.changes.length}>
               <summary>{t("settings.approvals.input")}</summary>
               <pre className="pre small" tabIndex={0}>{JSON.stringify(a.input, null, 2)}</pre>
             </details>

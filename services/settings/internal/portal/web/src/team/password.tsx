@@ -36,7 +36,7 @@ function Typed({ onClose, onDone }: { onClose: () => void; onDone: () => void })
         <div className="dialog-body">
           <p className="soft">{t("team.password_text")}</p>
           <input type="hidden" name="username" autoComplete="username" value={me.login} readOnly />
-          <TextField name="password" label={t("ended.password")} type="password" autoComplete="current-password" autoFocus />
+          <TextField name="password" label={t("team.password")} type="password" autoComplete="current-password" autoFocus />
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t("team.password_do")}</Button></footer>
       </Form>

@@ -1,0 +1,41 @@
+// Calls of keys that wait for a person: looked at, approved and refused.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { check } from "./browser.mjs"
+import { Client, until } from "./system.mjs"
+import { colleague, desk, member, open, unique } from "./team.mjs"
+
+test("a person sees what a key wants to do, approves it, and refuses another", async () => {
+  const u = unique()
+  const owner = await colleague("svc_admin")
+  const made = await owner.api.post("/me/application-passwords", { name: "Website " + u, approval: "writes" })
+  const key = new Client({ Authorization: "Basic " + Buffer.from(`${owner.email}:${made.password}`).toString("base64") })
+  await until("the key", () => key.get("/me").catch(() => undefined))
+  const ask = async (name) => (await key.post("/contacts", { first_name: name, last_name: u })).data.approval.id
+  const first = await ask("Ada")
+  const second = await ask("Grace")
+  await until("the calls", async () => (await Promise.all([first, second].map((id) => key.get("/approvals/" + id)))).every((a) => a.state === "waiting"))
+
+  const v = await member()
+  await open(v, "/approvals?state=waiting", "Approvals")
+  await v.page.locator("small", { hasText: "Website " + u }).first().waitFor()
+  await check(v.page, "portal approvals")
+  await v.page.goto(v.page.url().replace(/\?.*/, "") + "?approval=" + first)
+  const dialog = v.page.getByRole("dialog")
+  await dialog.getByText("Application password “Website " + u).waitFor()
+  await dialog.locator("pre", { hasText: "Ada" }).waitFor()
+  await check(v.page, "portal an approval")
+  await dialog.getByRole("button", { name: "Approve and do it" }).click()
+  await dialog.waitFor({ state: "detached" })
+  await until("the contact", async () => (await desk.admin.get("/contacts?search=" + u)).items.some((c) => c.first_name === "Ada"))
+
+  await v.page.setViewportSize({ width: 320, height: 700 })
+  await v.page.goto(v.page.url().replace(/\?.*/, "") + "?approval=" + second)
+  await dialog.getByLabel("Why you refuse it").fill("We know her")
+  await check(v.page, "portal an approval on a phone")
+  await dialog.getByRole("button", { name: "Refuse" }).click()
+  await dialog.waitFor({ state: "detached" })
+  const refused = await key.get("/approvals/" + second)
+  assert.deepEqual([refused.state, refused.reason], ["refused", "We know her"])
+  await v.end()
+})
