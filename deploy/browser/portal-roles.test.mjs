@@ -169,7 +169,7 @@ test("Ctrl-K and addresses lead who sees only their own to nothing of others", a
 })
 
 /** The screens of somebody who only looks. */
-const looking = ["/", "/tasks", "/contacts", "/contacts/$id", "/organizations", "/organizations/$id", "/organizations/duplicates", "/calendar", "/appointments/$id", "/services", "/services/$id", "/hours",
+const looking = ["/", "/tasks", "/approvals", "/contacts", "/contacts/$id", "/organizations", "/organizations/$id", "/organizations/duplicates", "/calendar", "/appointments/$id", "/services", "/services/$id", "/hours",
   "/forms", "/forms/$id", "/pages", "/pages/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/notifications", "/settings/tags", "/settings/support"]
 
 /** What somebody who only looks may press on a screen: it changes nothing. */

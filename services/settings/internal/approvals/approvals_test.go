@@ -223,7 +223,7 @@ func TestACallEndsInOneWayWhateverComesBetween(t *testing.T) {
 		require.Equal(t, []any{"failed", 401.0}, func(a *apptest.Answer) []any { return []any{a.Field("state"), a.Field("status")} }(ann.Post(path+"/approve", hash("h1")).Is(200)))
 		require.Equal(t, made, h.made.Load())
 	})
-	t.Run("what names somebody who is erased is forgotten", func(t *testing.T) {
+	t.Run("what names somebody who is erased is forgotten", func(*testing.T) {
 		path := h.ask(asking, nil)
 		h.Send(apptest.Event{Topic: proto.ForgetTopic, Kind: proto.KindForgetPerson, Key: "ann", Data: &proto.ForgetPerson{Called: [][]byte{h.Kit.Keys.Person("ann@example.com")}}})
 		h.Settle()
