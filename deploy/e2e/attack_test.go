@@ -522,7 +522,7 @@ func TestNoLineBreakGetsIntoAHeaderOrAMail(t *testing.T) {
 	a.Post(t, "/staff", map[string]any{"name": split, "email": email, "role": "staff"}).Is(201)
 	system.Eventually(t, func() bool { return len(sys.Mails(t, email)) > 0 }, "no invitation")
 	require.Empty(t, sys.Mails(t, email)[0].Headers["Bcc"], "spaces in a name are one each")
-	require.Contains(t, sys.Mails(t, email)[0].Text, "Hello Eve Bcc: victim@example.com hello,")
+	require.Contains(t, sys.Mails(t, email)[0].Text, "Dag Eve Bcc: victim@example.com hello,")
 	// A name is refused, or its white space becomes one space; what is stored has no line break.
 	person := sys.SignIn(t)
 	for path, body := range map[string]map[string]any{

@@ -220,7 +220,7 @@ type Making struct {
 	After uuid.UUID
 	// Creates says that the record that the audit log will name is made by the call. Its id is left out if it is a number.
 	Creates bool
-	Now     time.Time
+	Now     time.Time // in the zone of the clock in mails
 
 	number string
 }
@@ -287,6 +287,9 @@ func (m Making) lasting(name string, v any) any {
 		}
 		if m.isMoment(name, v) {
 			return "moment"
+		}
+		if name == "text" { // of a mail that says when it was
+			v = strings.ReplaceAll(v, m.Now.Format("15:04"), "moment")
 		}
 		if m.number != "" {
 			if address, ok := strings.CutSuffix(v, "/"+m.number); ok {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-kit/kit/endpoint"
@@ -42,6 +43,8 @@ type Set struct {
 	Fingerprints func(request []byte) [][]byte
 	// Endpoints are the webhooks that there are, for the effects of a call; nil if nobody knows them.
 	Endpoints func() []webhook.Endpoint
+	// Zone is that of the clock in mails.
+	Zone *time.Location
 	// RateFactor multiplies every limit; with 0 nothing is limited.
 	RateFactor float64
 
@@ -65,7 +68,7 @@ type Set struct {
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
+	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, Zone: time.UTC, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
 		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
 		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
 		Answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),

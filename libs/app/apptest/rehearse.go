@@ -69,7 +69,7 @@ func (c *Client) change(route string, body any) *Answer {
 	dry.Into(&rehearsal)
 	require.Equal(c.t, rehearsal.Status, done.Status, "%s: rehearsed %s, done %s", route, dry.Body, done.Body)
 	messages, at := c.s.queued(last, trace)
-	making.Now = at
+	making.Now = at.In(c.s.Kit.Config.Zone)
 	effects, err := op.EffectsOf(messages, c.s.endpoints())
 	require.NoError(c.t, err)
 	text, err := json.MarshalIndent(effects, "", " ")

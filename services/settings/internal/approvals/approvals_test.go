@@ -194,7 +194,7 @@ func TestACallEndsInOneWayWhateverComesBetween(t *testing.T) {
 
 	t.Run("an answer that was lost comes again", func(t *testing.T) {
 		path := h.ask(asking, nil)
-		h.gateway = answers(502, "Bad Gateway")
+		h.gateway = answers(503, object{"code": "svc_unavailable", "message": "as the gateway says of a service that died", "data": object{"status": 503}})
 		ann.Post(path+"/approve", hash("h1")).Fails(503, "svc_unavailable")
 		ann.Post(path+"/refuse", nil).Fails(409, "svc_invalid_status")
 		h.gateway = settled
@@ -207,7 +207,7 @@ func TestACallEndsInOneWayWhateverComesBetween(t *testing.T) {
 	})
 	t.Run("a call that cannot be made now waits on", func(t *testing.T) {
 		path := h.ask(asking, nil)
-		h.gateway = answers(503, object{"code": "svc_unavailable", "message": "x", "data": object{"status": 503}})
+		h.gateway = answers(429, object{"code": "svc_rate_limited", "message": "x", "data": object{"status": 429}})
 		ann.Post(path+"/approve", hash("h1")).Fails(503, "svc_unavailable")
 		h.gateway = answers(404, object{"code": "svc_not_found", "message": "x", "data": object{"status": 404}})
 		require.Equal(t, []any{"failed", 404.0, "svc_not_found"}, func(a *apptest.Answer) []any {

@@ -140,7 +140,7 @@ func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval,
 	return out, err
 }
 
-// outcome is what a call has come to. It waits on if its effects have changed, or if its service could not do it now.
+// outcome is what a call has come to. It waits on if its effects have changed, or if its service has no time for it now.
 type outcome struct {
 	state   string
 	status  int
@@ -224,9 +224,11 @@ func outcomeOf(a approval, status int, body []byte) (outcome, error) {
 			return outcome{}, fmt.Errorf("the effects of approval %s: %w", a.ID, err)
 		}
 		return outcome{state: waiting, effects: &effects, hash: &hash}, nil
-	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
-		// Its transaction was rolled back.
+	case status == http.StatusTooManyRequests:
 		return outcome{state: waiting, refusal: fault.Unavailable()}, nil
+	case status >= http.StatusInternalServerError:
+		// The gateway says so as well of a service that died over the call, which may have done it.
+		return outcome{}, fmt.Errorf("the answer %d to the call of approval %s leaves open whether it was done", status, a.ID)
 	}
 	return outcome{state: failed, status: status, answer: body}, nil
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,15 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	require.Equal(t, []any{"Booked", "At nine."}, []any{again.Field("effects.mails.0.subject"), again.Field("effects.mails.0.text")})
 	does.Post("/mails/"+id+"/resend", nil).Is(200)
 	s.CheckRehearsals()
+}
+
+func TestWhatAMailSaysOfWhenItWasIsNoOtherEffect(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := admin(t, s)
+	key := map[string]any{"name": "integration"}
+	seen := c.With("Prefer", "dry-run").Post("/me/application-passwords", key).Is(200)
+	require.Contains(t, seen.Text("effects.mails.0.text"), s.Now().In(s.Kit.Config.Zone).Format("15:04"))
+	s.Travel(time.Minute)
+	c.With("If-Effects", `"`+seen.Text("hash")+`"`).Post("/me/application-passwords", key).Is(201)
 }
