@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/deploy/system"
@@ -135,23 +137,34 @@ func TestTwoReplicasShareTheCalendarsOfPeople(t *testing.T) {
 		return read == len(ids)
 	}, "a calendar was not read")
 
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Now().In(zone).YearDay() != began {
-		days = append(days, 2)
-	}
-	require.Empty(t, w.twice, "no calendar is read by both at once")
-	require.Len(t, w.listed, len(ids))
-	for calendar, n := range w.listed {
-		require.Contains(t, days, n, "%s is read anew once a day", calendar)
-	}
-	require.Len(t, w.written, booked)
-	for event, n := range w.written {
-		require.Equal(t, 2, n, "%s is written when it is booked and when it is moved", event)
-	}
+	func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if time.Now().In(zone).YearDay() != began {
+			days = append(days, 2)
+		}
+		require.Empty(t, w.twice, "no calendar is read by both at once")
+		require.Len(t, w.listed, len(ids))
+		for calendar, n := range w.listed {
+			require.Contains(t, days, n, "%s is read anew once a day", calendar)
+		}
+		require.Len(t, w.written, booked)
+		for event, n := range w.written {
+			require.Equal(t, 2, n, "%s is written when it is booked and when it is moved", event)
+		}
+	}()
 	files := w.Files(t)
 	require.Len(t, files, booked, "no event is missing, and none is there twice")
 	for _, id := range ids {
 		person.Call(t, "DELETE", calendars+"/"+id, nil).Is(204)
 	}
+	conn, err := pgx.Connect(t.Context(), sys.Now(t).Database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	system.Eventually(t, func() bool {
+		var left int
+		require.NoError(t, conn.QueryRow(t.Context(), `select count(*) from booking.outgoing_account`).Scan(&left))
+		return left == 0
+	}, "what was written stays in the calendar")
+	require.Empty(t, w.Files(t))
 }
