@@ -188,7 +188,7 @@ type newCalendar struct {
 	User     int64           `json:"user" minimum:"1"`
 	Kind     string          `json:"kind" required:"true" enum:"ics,caldav" doc:"ics is a file at an address, caldav a calendar of an account on a server."`
 	Name     string          `json:"name" required:"true" maxLength:"100" doc:"What the person calls it."`
-	URL      string          `json:"url" required:"true" maxLength:"2048" doc:"Where it is: https, or webcal, which is the same."`
+	URL      string          `json:"url" required:"true" maxLength:"2048" secret:"true" doc:"Where it is: https, or webcal, which is the same."`
 	Username string          `json:"username" maxLength:"255" doc:"Whom its server knows the person as, if it asks."`
 	Password string          `json:"password" maxLength:"1024" doc:"The password there. It is kept sealed and never shown."`
 	Calendar string          `json:"calendar" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
@@ -300,7 +300,7 @@ func (r *Room) one(ctx context.Context, tx *db.Tx, of ofCalendar, lock string) (
 type changedCalendar struct {
 	ofCalendar
 	Name     opt.Value[string] `json:"name,omitzero" maxLength:"100" doc:"What the person calls it."`
-	URL      opt.Value[string] `json:"url,omitzero" maxLength:"2048" doc:"Where it is. With another host the password has to be given again."`
+	URL      opt.Value[string] `json:"url,omitzero" maxLength:"2048" secret:"true" doc:"Where it is. With another host the password has to be given again."`
 	Username opt.Value[string] `json:"username,omitzero" nullable:"true" maxLength:"255" doc:"Whom its server knows the person as."`
 	Password opt.Value[string] `json:"password,omitzero" nullable:"true" maxLength:"1024" doc:"The password there; empty for none."`
 	Calendar opt.Value[string] `json:"calendar,omitzero" maxLength:"2048" doc:"Which calendar of the account: one of get-external-calendar-choices; it is read once one is chosen. Empty for kind ics."`
