@@ -91,9 +91,9 @@ function Read({ id, onClose }: { id: string; onClose: () => void }) {
             {a.decided_by && <p className="soft">{t("settings.approvals.decided", { name: a.decided_by.name })}{a.reason && ` – ${a.reason}`}</p>}
             {a.state === "failed" && <p className="notice notice--warn">{(a.answer as { message?: string } | null)?.message ?? t("settings.approvals.unknown")}</p>}
             {a.effects ? <Shown of={{ effects: a.effects, hash: a.hash, answer: null, status: 200 }} label={(field) => words(field.replace(/[._]/g, " "))} /> : <p className="soft">{t("settings.approvals.unseen")}</p>}
-            <details className="more" open={!a.effects?.changes.length}>
+            <details className="more payload" open={!a.effects?.changes.length}>
               <summary>{t("settings.approvals.input")}</summary>
-              <pre className="pre small" tabIndex={0}>{JSON.stringify(a.input, null, 2)}</pre>
+              <pre tabIndex={0} role="region" aria-label={t("settings.approvals.input")}>{JSON.stringify(a.input, null, 2)}</pre>
             </details>
             {a.state === "waiting" && <label className="field"><span className="label">{t("settings.approvals.reason")}</span><input className="input" value={reason} maxLength={500} onChange={(e) => setReason(e.target.value)} /></label>}
             <div role="status">{said && <p className="notice notice--warn">{said}</p>}</div>

@@ -164,8 +164,10 @@ function Abilities({ status }: { status: Status }) {
                   <span className="row"><b>{labelOf(a)}</b>{a.readonly ? <span className="tag"><Eye aria-hidden />{t("settings.reads")}</span> : <span className="tag"><PencilLine aria-hidden />{t("settings.writes")}</span>}{a.mcp !== a.default && <span className="tag">{t("settings.decided")}</span>}</span>
                   <code className="soft small">{a.name}</code>
                 </span>
-                {!a.readonly && <Waits value={a.approval} of={labelOf(a)} save={async (level) => queries.setQueryData(queryKey, await take(api.PATCH("/integrations/ai", { body: { approval: { [a.name]: level } } })))} />}
-                <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
+                <span className="row">
+                  {!a.readonly && <Waits value={a.approval} of={labelOf(a)} save={async (level) => queries.setQueryData(queryKey, await take(api.PATCH("/integrations/ai", { body: { approval: { [a.name]: level } } })))} />}
+                  <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
+                </span>
               </li>
             ))}
           </ul>
