@@ -19,6 +19,9 @@ export function launch() {
 const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 const noScript = new WeakSet()
 
+/** How many times as slow as this machine a page is. What a test does before the page is ready then fails each time. */
+const slow = Number(process.env.SLOW ?? 1)
+
 /**
  * A page of a new visitor, who wants less motion: drawing the frames of transitions took a quarter of the browser's time. end() fails
  * after an error, a refused resource, a cookie, or a request to a host that is not in hosts. delays lets answers come in any order; with
@@ -29,7 +32,8 @@ export async function visitor(browser, options = {}) {
   const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, reducedMotion: "reduce", ...rest })
   if (rest.javaScriptEnabled === false) noScript.add(context)
   const page = await context.newPage()
-  page.setDefaultTimeout(15000)
+  page.setDefaultTimeout(15000 * slow)
+  if (slow > 1) await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate: slow })
   const problems = []
   page.on("pageerror", (e) => problems.push("error: " + e.message))
   page.on("console", (m) => {

@@ -83,7 +83,7 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     assert.notEqual(chosen.background, free.background, "the chosen day is seen")
     await stops(page, 6, "times")
     await check(page, name("times"))
-    await page.locator(".time:visible").first().click()
+    await page.locator(".time:visible").last().click()
     await page.getByRole("heading", { name: "Your details" }).waitFor()
     await stops(page, 6, "details")
     await page.getByRole("button", { name: "Book", exact: true }).click()

@@ -63,7 +63,7 @@ func main() {
 
 	slots := until("free times", func() (*api.PublicSlots, bool) {
 		a := must(visitor.ListPublicSlotsWithResponse(ctx, &api.ListPublicSlotsParams{Service: service.Id})).JSON200
-		return a, len(a.Items) > 0
+		return a, len(a.Items) > 1 // the first may have passed when it is booked
 	})
 	token := until("the form", func() (string, bool) {
 		a, err := visitor.GetFormTokenWithResponse(ctx, form.Id)
@@ -74,7 +74,7 @@ func main() {
 	})
 	time.Sleep(3200 * time.Millisecond)
 	ada := "ada." + service.Id.String() + "@example.com"
-	booked := must(visitor.BookPubliclyWithResponse(ctx, nil, api.BookPubliclyJSONRequestBody{Service: service.Id, StartsAt: slots.Items[0].StartsAt, Token: &slots.Token,
+	booked := must(visitor.BookPubliclyWithResponse(ctx, nil, api.BookPubliclyJSONRequestBody{Service: service.Id, StartsAt: slots.Items[1].StartsAt, Token: &slots.Token,
 		HpUrl: new(""), Page: new("https://example.com/"), Values: &map[string]any{"first_name": "Ada", "last_name": "Visitor", "email": ada}}))
 	if booked.JSON201.Status != "confirmed" {
 		log.Fatal("not confirmed")
