@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check } from "./browser.mjs"
-import { Client, hire, password, state, until } from "./system.mjs"
+import { Client, hire, known, password, state, until } from "./system.mjs"
 import { desk, member, team, unique } from "./team.mjs"
 
 /** Where the focus is, in words; undefined if it is nowhere, outside the window, or cannot be seen. */
@@ -66,7 +66,9 @@ test("a day at the desk is done wholly by keyboard", async () => {
   const slots = (await desk.admin.get("/slots?service=" + desk.followUp.id)).items
   await desk.admin.post("/appointments", { contact: c.id, service: desk.followUp.id, starts_at: slots[5].starts_at, status: "pending", meeting_url: "https://meet.example.com/keys" })
   const login = await new Client().call("POST", "/auth/login", { login: state().admin?.login || "admin", password: state().admin?.password || password })
-  const v = await member({ cookie: login.headers.getSetCookie()[0].split(";")[0], reducedMotion: "no-preference" })
+  const cookie = login.headers.getSetCookie()[0].split(";")[0]
+  await known(new Client({ Cookie: cookie }))
+  const v = await member({ cookie, reducedMotion: "no-preference" })
   const { page } = v
   const button = (label, scope = page) => scope.getByRole("button", { name: label, exact: true })
 

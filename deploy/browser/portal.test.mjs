@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { check } from "./browser.mjs"
-import { Client, password, state, until } from "./system.mjs"
+import { Client, known, password, state, until } from "./system.mjs"
 import { desk, go, member, openListening, screens, team, unique } from "./team.mjs"
 
 test("the portal's types and limits are those of the running system", () => {
@@ -313,7 +313,9 @@ test("who does nothing is warned in every tab, then signed out, and what was typ
   const c = await contact()
   const signedIn = { login: state().admin?.login || "admin", password: state().admin?.password || password }
   const login = await new Client().call("POST", "/auth/login", signedIn)
-  const v = await member({ cookie: login.headers.getSetCookie()[0].split(";")[0] })
+  const cookie = login.headers.getSetCookie()[0].split(";")[0]
+  await known(new Client({ Cookie: cookie }))
+  const v = await member({ cookie })
   await v.context.clock.install()
   const warning = (page) => page.getByRole("heading", { name: "Are you still there?" })
   const hours = (await desk.admin.get("/settings/portal")).idle_hours
@@ -337,7 +339,6 @@ test("who does nothing is warned in every tab, then signed out, and what was typ
 
   await v.context.clock.fastForward(hours * 3600_000 + 5000)
   for (const page of [v.page, second]) await page.getByRole("heading", { name: "Sign in again" }).waitFor()
-  const cookie = login.headers.getSetCookie()[0].split(";")[0]
   await until("the end of the session", () => new Client({ Cookie: cookie }).get("/me").then(() => false, (e) => e.status === 401))
   await v.page.getByLabel("Password").fill(signedIn.password)
   await v.page.getByRole("button", { name: "Sign in", exact: true }).click()

@@ -1,7 +1,7 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
 import { check, checkModes, launch, member as signedIn } from "./browser.mjs"
-import { Client, mailLink, password, ripe, setUp, until } from "./system.mjs"
+import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
 export const browser = await launch()
@@ -75,7 +75,7 @@ export async function colleague(role = "staff") {
   const login = await new Client().call("POST", "/auth/login", { login: email, password })
   const cookie = login.headers.getSetCookie().map((c) => c.split(";")[0]).find((c) => c.startsWith("svc_session="))
   await until("the colleague", async () => (await desk.admin.get("/staff")).items.some((m) => m.user_id === user_id && !m.invited))
-  return { user_id, name, email, cookie, api: new Client({ Cookie: cookie }) }
+  return { user_id, name, email, cookie, api: await known(new Client({ Cookie: cookie })) }
 }
 
 /**

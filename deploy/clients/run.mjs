@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Parser } from "@asyncapi/parser"
-import { Client, state, until } from "../browser/system.mjs"
+import { Client, known, state, until } from "../browser/system.mjs"
 import { bin, build, here, run, samples, work } from "./build.mjs"
 import { install, pack } from "./packages.mjs"
 import { unsteady } from "./unsteady.mjs"
@@ -100,11 +100,10 @@ const begin = Date.now()
 const [what, folder] = process.argv.slice(2)
 try {
   const login = await new Client().call("POST", "/auth/login", { login: "admin", password: process.env.SVC_ADMIN_PASSWORD })
-  const person = new Client({ Cookie: login.headers.getSetCookie()[0].split(";")[0] })
-  const me = await until("the session", () => person.get("/me").catch(() => undefined))
+  const person = await known(new Client({ Cookie: login.headers.getSetCookie()[0].split(";")[0] }))
+  const me = await person.get("/me")
   const key = await person.post("/me/application-passwords", { name: "generated clients" })
-  const desk = new Client({ Authorization: "Basic " + btoa(`admin:${key.password}`) })
-  await until("the key", () => desk.get("/me").catch(() => undefined))
+  const desk = await known(new Client({ Authorization: "Basic " + btoa(`admin:${key.password}`) }))
   const api = state().gateway + "/v1"
   const env = { API: api, LOGIN: "admin", KEY: key.password, ME: String(me.user_id), MAILS: state().mail_page, FRONTDESK_URL: api, FRONTDESK_LOGIN: "admin", FRONTDESK_KEY: key.password }
   // The document is whole once all services have announced themselves.

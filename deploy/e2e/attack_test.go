@@ -55,9 +55,7 @@ func member(t *testing.T, admin system.Client, name, role string) (c system.Clie
 	admin.Post(t, "/staff", map[string]any{"name": name, "email": email, "role": role}).Is(201)
 	visitor.Post(t, "/auth/invitation", map[string]string{"token": mailedToken(t, email, "/account/invitation"), "password": memberPassword}).Is(200)
 	cookie = sessionOf(visitor.Post(t, "/auth/login", map[string]string{"login": email, "password": memberPassword}).Is(200))
-	c = visitor.With("Cookie", cookie)
-	system.Eventually(t, func() bool { return c.Get(t, "/me").Status == 200 }, "the session does not arrive")
-	return c, email, cookie
+	return visitor.With("Cookie", cookie).Known(t), email, cookie
 }
 
 // sessionOf is the session cookie that an answer sets, as a request sends it; empty for none.

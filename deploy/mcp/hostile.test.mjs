@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { createHash, randomBytes } from "node:crypto"
 import { test } from "node:test"
+import { Client, known } from "../browser/system.mjs"
 import { connect, desk, key, post, unique, url } from "./desk.mjs"
 
 const base = url.replace(/\/mcp$/, "")
@@ -12,7 +13,9 @@ const form = (path, fields) => fetch(base + path, { method: "POST", body: new UR
 
 async function signIn() {
   const res = await fetch(base + "/v1/auth/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ login: desk.login, password: desk.password }) })
-  return res.headers.getSetCookie()[0].split(";")[0]
+  const cookie = res.headers.getSetCookie()[0].split(";")[0]
+  await known(new Client({ Cookie: cookie }))
+  return cookie
 }
 
 async function register(redirect_uris = [callback]) {
@@ -70,6 +73,7 @@ test("other sites, sessions of browsers and sessions of others are refused", asy
   const id = begun.headers.get("mcp-session-id")
   const made = await fetch(base + "/v1/me/application-passwords", { method: "POST", headers: { Cookie: cookie, "Content-Type": "application/json" }, body: JSON.stringify({ name: "other", assistant: true }) })
   const other = "Basic " + Buffer.from(`${desk.login}:${(await made.json()).password}`).toString("base64")
+  await known(new Client({ Authorization: other }))
   assert.equal((await post(message("tools/list"), { "Mcp-Session-Id": id })).status, 200)
   assert.equal((await post(message("tools/list"), { "Mcp-Session-Id": id, Authorization: other })).status, 404)
 })

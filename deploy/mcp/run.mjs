@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { setUp, state } from "../browser/system.mjs"
+import { Client, known, setUp, state } from "../browser/system.mjs"
 
 const here = dirname(fileURLToPath(import.meta.url))
 const wanted = process.argv.slice(2)
@@ -12,9 +12,11 @@ const run = (command, args, env) =>
 
 const desk = await setUp()
 const key = await desk.person.post("/me/application-passwords", { name: "assistant", assistant: true })
+const basic = "Basic " + Buffer.from("admin:" + key.password).toString("base64")
+await known(new Client({ Authorization: basic }))
 const env = {
   MCP_URL: state().public_url + "/mcp",
-  MCP_KEY: "Basic " + Buffer.from("admin:" + key.password).toString("base64"),
+  MCP_KEY: basic,
   MCP_DESK: JSON.stringify({ user: desk.user, intake: desk.intake.id, followUp: desk.followUp.id, login: "admin", password: process.env.SVC_ADMIN_PASSWORD }),
 }
 let code = 0

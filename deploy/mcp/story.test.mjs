@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
-import { Client, state, until } from "../browser/system.mjs"
+import { Client, known, state, until } from "../browser/system.mjs"
 import { connect, desk, unique } from "./desk.mjs"
 
 let assistant, run
@@ -128,6 +128,7 @@ test("tools come and go with an app, and the client is told", async () => {
   const admin = new Client()
   const login = await admin.call("POST", "/auth/login", { login: desk.login, password: desk.password })
   admin.headers = { Cookie: login.headers.getSetCookie()[0].split(";")[0] }
+  await known(admin)
   try {
     await admin.patch("/apps/booking", { enabled: false })
     await until("the notification", () => told.length > 0)
