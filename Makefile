@@ -130,6 +130,12 @@ mcp: ui launcher ## run the official clients of assistants and attacks against a
 clients: launcher $(OAPI_CODEGEN) ## lint the OpenAPI document, build the SDKs from it, and run the story by each
 	@OAPI_CODEGEN=$(OAPI_CODEGEN) deploy/clients/run
 
+# One after the other on one system, because a start takes six seconds of a processor. The last calls everything with anything. Without MAKEFLAGS
+# this make has one lane, whoever started it.
+.PHONY: interfaces
+interfaces: ui launcher $(OAPI_CODEGEN) ## run clients, mcp and schemathesis on a system that they share
+	@$(BIN)/local with -- env MAKEFLAGS= make --no-print-directory -k clients mcp schemathesis ONLY=$(ONLY)
+
 .PHONY: wordpress
 wordpress: ui launcher ## run the plugin in a WordPress of its own, in a real browser, against a system of its own
 	@deploy/wordpress/test/run
@@ -255,10 +261,10 @@ lint: $(GOLANGCI)
 # What no program calls, and what only tests call of libs. noBody marks a type; the last three are for tests of other packages.
 .PHONY: dead
 dead: $(DEADCODE)
-	@found=$$($(DEADCODE) -test -tags traefik,podman,squawk,mutations ./... ./gateway/...) || exit 1; \
+	@found=$$(GOGC=400 $(DEADCODE) -test -tags traefik,podman,squawk,mutations ./... ./gateway/...) || exit 1; \
 	found=$$(echo "$$found" | grep -vE '\.pb\.go:|None\.noBody$$'); \
 	[ -z "$$found" ] || { echo "nobody calls:"; echo "$$found"; exit 1; }
-	@found=$$($(DEADCODE) ./... ./gateway/...) || exit 1; \
+	@found=$$(GOGC=400 $(DEADCODE) ./... ./gateway/...) || exit 1; \
 	found=$$(echo "$$found" | grep -E '^libs/' | grep -vE '^libs/(answer|app/apptest|db/dbtest|caldavtest|oidctest|relay/relaytest|until|freeport)/|None\.noBody$$|Apps\.Set$$|Cluster\.Port$$|Server\.Log$$'); \
 	[ -z "$$found" ] || { echo "only tests call:"; echo "$$found"; exit 1; }
 

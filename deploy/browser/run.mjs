@@ -112,7 +112,7 @@ let broken = false
 const failed = (e) => (console.error(e.message), (broken = true))
 const following = []
 for (const { files, variables } of lanes) {
-  if (files.length > 0) following.push(await start({ SVC_KAFKA_PARTITIONS: "2", SVC_FETCH_ALLOW: "127.0.0.1", SVC_MEASURE_EVERY: "10s", ...variables }).then((system) => [follow(system, files).catch(failed)], (e) => [failed(e)]))
+  if (files.length > 0) following.push(await start({ SVC_KAFKA_PARTITIONS: "2", SVC_FETCH_ALLOW: "127.0.0.1", ...variables }).then((system) => [follow(system, files).catch(failed)], (e) => [failed(e)]))
 }
 await Promise.all(following.flat())
 sum()

@@ -43,7 +43,7 @@ func withSystem(m *testing.M) int {
 	defer provider.Close()
 	var err error
 	if sys, err = system.Start(context.Background(), system.Options{Data: os.Getenv("E2E_DATA_DIR"), Progress: os.Stderr,
-		Env: []string{"SVC_TRUSTED_PROXIES=127.0.0.0/8", "SVC_FETCH_ALLOW=127.0.0.1",
+		Env: []string{"SVC_MEASURE_EVERY=1s", "SVC_TRUSTED_PROXIES=127.0.0.0/8", "SVC_FETCH_ALLOW=127.0.0.1",
 			"SVC_OIDC_ISSUER=" + provider.URL, "SVC_OIDC_CLIENT_ID=" + oidctest.ClientID, "SVC_OIDC_CLIENT_SECRET=" + oidctest.Secret, "SVC_OIDC_NAME=Contoso", "SVC_OIDC_ROLES=desk=staff"}}); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1

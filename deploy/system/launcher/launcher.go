@@ -82,10 +82,7 @@ func (s *System) start(ctx context.Context, o Options) error {
 		cmd.Stdout = io.MultiWriter(said, o.Progress)
 	}
 	cmd.Stderr = cmd.Stdout
-	// Unless the caller's environment says otherwise, the page for operators shows what has changed within a second, and events of different
-	// records come in any order, as in a cluster.
-	cmd.Env = slices.Concat([]string{"SVC_MEASURE_EVERY=1s", "SVC_KAFKA_PARTITIONS=4"}, environment(),
-		[]string{"SVC_HTTP_PORT=0", "SVC_DATA_DIR=" + s.Data, "SVC_ADMIN_PASSWORD=" + Password, "SVC_RATE_FACTOR=0"}, o.Env)
+	cmd.Env = slices.Concat(environment(), []string{"SVC_HTTP_PORT=0", "SVC_DATA_DIR=" + s.Data, "SVC_ADMIN_PASSWORD=" + Password, "SVC_RATE_FACTOR=0"}, o.Env)
 	// A Ctrl-C in the terminal does not reach the launcher: the system outlives what uses it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if _, err := cmd.StdinPipe(); err != nil { // ends the launcher when this process ends; Wait closes it
