@@ -2,15 +2,14 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check } from "./browser.mjs"
-import { Client, until } from "./system.mjs"
+import { Client, known, until } from "./system.mjs"
 import { colleague, desk, member, open, unique } from "./team.mjs"
 
 test("a person sees what a key wants to do, approves it, and refuses another", async () => {
   const u = unique()
   const owner = await colleague("svc_admin")
   const made = await owner.api.post("/me/application-passwords", { name: "Website " + u, approval: "writes" })
-  const key = new Client({ Authorization: "Basic " + Buffer.from(`${owner.email}:${made.password}`).toString("base64") })
-  await until("the key", () => key.get("/me").catch(() => undefined))
+  const key = await known(new Client({ Authorization: "Basic " + Buffer.from(`${owner.email}:${made.password}`).toString("base64") }))
   const ask = async (name) => (await key.post("/contacts", { first_name: name, last_name: u })).data.approval.id
   const first = await ask("Ada")
   const second = await ask("Grace")

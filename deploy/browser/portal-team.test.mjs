@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
-import { Client, mails, password, until } from "./system.mjs"
+import { Client, known, mails, password, until } from "./system.mjs"
 import { checkScreens, colleague, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 test("somebody is invited, mailed again, and the invitation is revoked by name", async () => {
@@ -143,8 +143,7 @@ test("a session of work is looked at and taken back", async () => {
   const name = "Robot " + unique()
   const key = await desk.person.post("/me/application-passwords", { name })
   const c = await desk.admin.post("/contacts", { first_name: "Ada", last_name: "Undo " + unique() })
-  const robot = new Client({ Authorization: "Basic " + Buffer.from("admin:" + key.password).toString("base64") })
-  await until("the key is known", () => robot.get("/contacts").then(() => true, () => false))
+  const robot = await known(new Client({ Authorization: "Basic " + Buffer.from("admin:" + key.password).toString("base64") }))
   await robot.patch("/contacts/" + c.id, { mode: "overwrite", first_name: "Augusta" })
   await robot.post("/contacts/" + c.id + "/notes", { body: "Called." })
   await until("the work is in the log", async () => (await desk.admin.get("/audit-log?action=add-note&record_id=" + c.id)).total === 1)

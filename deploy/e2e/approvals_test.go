@@ -31,7 +31,18 @@ func TestAKeyAsksAndAPersonApproves(t *testing.T) {
 	seen := boss.Get(t, path).Is(200)
 	require.Equal(t, "contact.created", seen.Text("effects.events.0.event"))
 	owner.Post(t, path+"/approve", map[string]any{"hash": seen.Text("hash")}).Fails(403, "svc_forbidden")
-	done := boss.Post(t, path+"/approve", map[string]any{"hash": seen.Text("hash")}).Is(200)
+	// Webhooks of tests beside this one come and go, and are among the effects.
+	approve := func(path, hash string) *system.Answer {
+		t.Helper()
+		for {
+			a := boss.Post(t, path+"/approve", map[string]any{"hash": hash})
+			if a.Status != 412 {
+				return a.Is(200)
+			}
+			hash = a.Fails(412, "svc_effects_changed").Text("data.hash")
+		}
+	}
+	done := approve(path, seen.Text("hash"))
 	require.Equal(t, []any{"approved", 201.0}, []any{done.Field("state"), done.Field("status")}, done.Body)
 	boss.Post(t, path+"/approve", map[string]any{"hash": seen.Text("hash")}).Fails(409, "svc_invalid_status")
 	contact := done.Text("answer.id")
@@ -53,8 +64,9 @@ func TestAKeyAsksAndAPersonApproves(t *testing.T) {
 	system.Eventually(t, func() bool { return boss.Get(t, path).Status == 200 }, "the approval does not arrive")
 	d.Admin.Call(t, "PATCH", "/contacts/"+contact, map[string]any{"mode": "overwrite", "first_name": "Annabel"}).Is(200)
 	now := boss.Post(t, path+"/approve", map[string]any{"hash": change.Text("data.approval.hash")}).Fails(412, "svc_effects_changed")
+	require.Equal(t, "Annabel", now.Text("data.effects.changes.0.old"))
 	require.Equal(t, "Annabel", d.Admin.Get(t, "/contacts/"+contact).Text("first_name"))
-	boss.Post(t, path+"/approve", map[string]any{"hash": now.Text("data.hash")}).Is(200)
+	approve(path, now.Text("data.hash"))
 	require.Equal(t, "Anna", d.Admin.Get(t, "/contacts/"+contact).Text("first_name"))
 	key.Call(t, "DELETE", "/contacts/"+contact, nil).Fails(202, "svc_approval_needed")
 }

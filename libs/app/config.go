@@ -137,6 +137,9 @@ func readConfig(environ []string) (Config, error) {
 	return c, err
 }
 
+// Gateway is where this process calls the API. Without a gateway, as in a test of a service alone, the service is its own.
+func (c Config) Gateway() string { return cmp.Or(c.GatewayURL, c.BaseURL) }
+
 // checkOIDC says which knob is missing beside others. The error is for a person, a line for each.
 func (c Config) checkOIDC() error {
 	if c.OIDCIssuer != "" {

@@ -29,7 +29,7 @@ func (d *DB) Clean(ctx context.Context) error {
 			`delete from inbox where handled_at < now() - interval '30 days'`,
 			`delete from forgotten_person where at < now() - interval '30 days'`,
 			`delete from rate where full_at < now()`,
-			`delete from deed where at < now() - interval '30 days'`,
+			fmt.Sprintf(`delete from deed where at < now() - interval '%d days'`, DeedsKept),
 		} {
 			if _, err := tx.Exec(ctx, q); err != nil {
 				return err

@@ -220,14 +220,6 @@ func (tx *Tx) Deeds(ctx context.Context, entries []uuid.UUID) ([]Deed, error) {
 // forgetDeeds takes what names a person out of how calls are taken back.
 func (tx *Tx) forgetDeeds(ctx context.Context, p *erasure.Person) error {
 	_, err := tx.Exec(ctx, `update deed set steps = null, reason = case when steps is null then reason else 'erased' end, record_id = '', about = '{}', people = '{}'
-		where about && $1 or people && $2 or record_id = any($3)`, p.IDs(), p.Called(), texts(p.IDs()))
+		where about && $1 or people && $2 or record_id = any($1::uuid[]::text[])`, p.IDs(), p.Called())
 	return err
-}
-
-func texts(ids []uuid.UUID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
-	}
-	return all
 }

@@ -39,6 +39,13 @@ func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
 // Header is the request's header, for the few operations that show or check what a proxy or browser sent.
 func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
 
+// Onward gives a call that this process makes for its caller their session, and what their request is known by in logs and traces.
+func Onward(ctx context.Context, req *http.Request) {
+	for _, name := range []string{"Cookie", "X-Request-Id", "Traceparent"} {
+		req.Header[name] = Header(ctx)[name]
+	}
+}
+
 // Host is the host that the request was sent to, with its port.
 func Host(ctx context.Context) string { host, _ := ctx.Value(hostKey{}).(string); return host }
 

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
@@ -48,7 +47,7 @@ var errAdminOnly = fault.Refused("admin_only", "Only an administrator of the sit
 // AddTakeout is AddDownload for a zip file with lists of a service, each as <name>.csv and <name>.json beside a Manifest. They show one state of the
 // data. Administrators of the site get it, in a session.
 func AddTakeout(s *Set, o Op, lists ...List) {
-	addZip(s, o, func(ctx context.Context, _ http.Header, d *Download) error {
+	addZip(s, o, func(ctx context.Context, d *Download) error {
 		return s.DB.Read(db.Within(ctx, db.Exports), func(tx *db.Tx) error {
 			if d.name != "" {
 				return errors.New("op: " + o.ID + " began to write and cannot run again")
@@ -73,18 +72,17 @@ func AddTakeout(s *Set, o Op, lists ...List) {
 	})
 }
 
-// AddArchive is AddTakeout for a zip file that f writes, such as of the takeouts of all services. f gets the header of the request and names the file
-// before its first byte.
-func AddArchive(s *Set, o Op, name string, f func(ctx context.Context, header http.Header, to func() io.Writer) error) {
-	addZip(s, o, func(ctx context.Context, header http.Header, d *Download) error {
-		return f(ctx, header, func() io.Writer {
+// AddArchive is AddTakeout for a zip file that f writes, such as of the takeouts of all services. f names the file before its first byte.
+func AddArchive(s *Set, o Op, name string, f func(ctx context.Context, to func() io.Writer) error) {
+	addZip(s, o, func(ctx context.Context, d *Download) error {
+		return f(ctx, func() io.Writer {
 			d.name = name
 			return d.to
 		})
 	})
 }
 
-func addZip(s *Set, o Op, write func(context.Context, http.Header, *Download) error) {
+func addZip(s *Set, o Op, write func(context.Context, *Download) error) {
 	if !o.PersonOnly || !o.Audited || o.Ability != "-" {
 		panic("op: " + o.ID + " is for a person alone, and in the audit log")
 	}
@@ -95,7 +93,7 @@ func addZip(s *Set, o Op, write func(context.Context, http.Header, *Download) er
 		if !slices.Contains(r.actor.Roles, "site_admin") {
 			return nil, errAdminOnly
 		}
-		return e.file(ctx, r, func(ctx context.Context, d *Download) error { return write(ctx, r.http.Header, d) })
+		return e.file(ctx, r, write)
 	})
 }
 

@@ -171,7 +171,7 @@ func (r *Room) call(ctx context.Context, a approval) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	req, err := http.NewRequestWithContext(ctx, held.GetMethod(), r.gateway()+held.GetTarget(), bytes.NewReader(held.GetBody()))
+	req, err := http.NewRequestWithContext(ctx, held.GetMethod(), r.Config.Gateway()+held.GetTarget(), bytes.NewReader(held.GetBody()))
 	if err != nil {
 		return outcome{}, err
 	}

@@ -1,7 +1,6 @@
 package approvals
 
 import (
-	"cmp"
 	_ "embed"
 	"net/http"
 	"time"
@@ -23,9 +22,6 @@ func New(k *app.Kit) *Room {
 	return &Room{k, &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
-
-// gateway is where calls are made. Without one, as in a test of this service alone, the service is its own.
-func (r *Room) gateway() string { return cmp.Or(r.Config.GatewayURL, r.Config.BaseURL) }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {

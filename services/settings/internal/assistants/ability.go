@@ -1,7 +1,6 @@
 package assistants
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -82,9 +81,7 @@ const cancelChannel = "settings_cancelled"
 
 func (r *Room) newAdapter() *mcp.Adapter {
 	return mcp.New(mcp.Options{PublicURL: r.Config.PublicURL,
-		// Without a gateway, as in a test of this service alone, the service is its own.
-		Gateway: cmp.Or(r.Config.GatewayURL, r.Config.BaseURL),
-		Auth:    r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
+		Gateway: r.Config.Gateway(), Auth: r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
 		Elsewhere: func(ctx context.Context, call string) error {
 			return r.DB.Do(ctx, func(tx *db.Tx) error { return tx.Notify(ctx, cancelChannel, call) })
 		}})

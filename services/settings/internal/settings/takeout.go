@@ -2,7 +2,6 @@ package settings
 
 import (
 	"archive/zip"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,7 +39,7 @@ var lists = []op.List{
 }
 
 func newTakeout(k *app.Kit) takeout {
-	return takeout{gateway: cmp.Or(k.Config.GatewayURL, k.Config.BaseURL), client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, now: time.Now}
+	return takeout{gateway: k.Config.Gateway(), client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, now: time.Now}
 }
 
 func (t takeout) operations(set *op.Set) {
@@ -53,7 +52,7 @@ func (t takeout) operations(set *op.Set) {
 
 // collect joins the takeouts of all services. It asks for them by the gateway with the caller's own session, so each decides and notes it itself. The
 // file begins when all of them are here: a service that does not answer is said, instead of a part of the data.
-func (t takeout) collect(ctx context.Context, header http.Header, to func() io.Writer) error {
+func (t takeout) collect(ctx context.Context, to func() io.Writer) error {
 	var parts []*zip.Reader
 	for _, service := range services {
 		file, err := os.CreateTemp("", "frontdesk-takeout-")
@@ -64,7 +63,7 @@ func (t takeout) collect(ctx context.Context, header http.Header, to func() io.W
 		if err := os.Remove(file.Name()); err != nil { // nothing is left of it when the process dies
 			return err
 		}
-		part, err := t.fetch(ctx, service, header, file)
+		part, err := t.fetch(ctx, service, file)
 		if err != nil {
 			return err
 		}
@@ -88,14 +87,12 @@ func (t takeout) collect(ctx context.Context, header http.Header, to func() io.W
 }
 
 // fetch stores the takeout of a service in file.
-func (t takeout) fetch(ctx context.Context, service string, header http.Header, file *os.File) (*zip.Reader, error) {
+func (t takeout) fetch(ctx context.Context, service string, file *os.File) (*zip.Reader, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.gateway+"/v1/exports/"+service+".zip", nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"Cookie", "X-Request-Id", "Traceparent"} {
-		req.Header[name] = header[name]
-	}
+	op.Onward(ctx, req)
 	missing := fault.New(http.StatusServiceUnavailable, "svc_unavailable", "The service "+service+" does not answer, so nothing was exported. Try again in a moment.", "service", service)
 	res, err := t.client.Do(req)
 	if err != nil {

@@ -1,7 +1,6 @@
 package undo
 
 import (
-	"cmp"
 	_ "embed"
 	"net/http"
 
@@ -13,13 +12,12 @@ import (
 // Room takes back what somebody did.
 type Room struct {
 	*app.Kit
-	gateway string
-	client  *http.Client
+	client *http.Client
 }
 
 // New makes the room.
 func New(k *app.Kit) *Room {
-	return &Room{k, cmp.Or(k.Config.GatewayURL, k.Config.BaseURL), &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+	return &Room{k, &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}
 }
 
 // Operations declares the operations on sessions of work.

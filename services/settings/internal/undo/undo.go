@@ -215,16 +215,14 @@ func (r *Room) call(ctx context.Context, in work, entry uuid.UUID, s op.Inverse)
 
 // send makes a request to the gateway with the session of who calls.
 func (r *Room) send(ctx context.Context, method, path string, body []byte, header http.Header) (status int, answer []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.gateway+"/v1"+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, r.Config.Gateway()+"/v1"+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	for name, values := range header {
 		req.Header[name] = values
 	}
-	for _, name := range []string{"Cookie", "X-Request-Id", "Traceparent"} {
-		req.Header[name] = op.Header(ctx)[name]
-	}
+	op.Onward(ctx, req)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := r.client.Do(req)
 	if err != nil {
