@@ -38,9 +38,9 @@ func (t Taken) of(user int64) *slots.Taken {
 	return t[user]
 }
 
-// QueueTaken reads, with a batch, the time of users that is taken and can touch a period of local days: by appointments, and by
-// calendars of other programs as they were last read. The appointment except, if any, takes no time.
-func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users []int64, from, to slots.Day, except uuid.UUID) {
+// QueueTaken reads, with a batch, the time of users that is taken and can touch a period of local days: by appointments, and, of those connected,
+// by calendars of other programs as they were last read. The appointment except, if any, takes no time.
+func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users, connected []int64, from, to slots.Day, except uuid.UUID) {
 	begin, end := slots.Bounds(zone, from, to)
 	begin, end = begin.Add(-longest), end.Add(longest)
 	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
@@ -55,7 +55,9 @@ func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users []int64, f
 		})
 		return err
 	})
-	queueElsewhere(b, taken, users, begin, end)
+	if len(connected) > 0 {
+		queueElsewhere(b, taken, connected, begin, end)
+	}
 }
 
 // queueElsewhere reads, with a batch, the times that begin from begin on and before end, of calendars of other programs. A row has those of a month, in one

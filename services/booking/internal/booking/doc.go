@@ -41,6 +41,7 @@
 //   - catalog by exception, trigger: likewise
 //   - catalog by settings, trigger: likewise
 //   - catalog by form, trigger: likewise
+//   - catalog by external_calendar, trigger: likewise, for who has connected one
 //   - outgoing by appointment, trigger: whichever code changes an appointment, its event in somebody's own calendar is looked at again
 //   - outgoing by external_calendar, trigger: what is coming goes into the calendar that is chosen for it, and out of one that is not any more
 //   - outgoing_account by external_calendar, trigger: the account is kept until that is done

@@ -151,6 +151,7 @@ CREATE INDEX external_calendar_state ON external_calendar (state);
 CREATE INDEX external_calendar_user ON external_calendar (user_id, created_at, id);
 CREATE TRIGGER calendar_changes AFTER UPDATE ON external_calendar FOR EACH ROW WHEN ((((((old.writes IS DISTINCT FROM new.writes) OR (old.calendar IS DISTINCT FROM new.calendar)) OR (old.url IS DISTINCT FROM new.url)) OR (old.username IS DISTINCT FROM new.username)) OR (old.password IS DISTINCT FROM new.password))) EXECUTE FUNCTION calendar_goes_out();
 CREATE TRIGGER calendar_comes AFTER INSERT OR DELETE ON external_calendar FOR EACH ROW EXECUTE FUNCTION calendar_goes_out();
+CREATE CONSTRAINT TRIGGER catalog_calendar AFTER INSERT OR DELETE ON external_calendar DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changes();
 
 CREATE TABLE external_month (
 	calendar_id uuid NOT NULL,

@@ -161,7 +161,7 @@ func (r *Room) load(ctx context.Context, tx *db.Tx, v visit) (facts, error) {
 		times.QueueHold(b, v.Users[0], v.Start, &f.taken)
 	}
 	appointments.QueueStamp(b, &f.stamp)
-	appointments.QueueTaken(b, taken, r.Config.Zone, v.Users, day, day, v.Moving.ID)
+	appointments.QueueTaken(b, taken, r.Config.Zone, v.Users, v.catalog.Connected(v.Users), day, day, v.Moving.ID)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return facts{}, fmt.Errorf("load the facts of a booking: %w", err)
 	}

@@ -58,7 +58,7 @@ func (r *Room) readAgenda(ctx context.Context, tx *db.Tx, of reading) (Agenda, e
 	services.QueueSettings(b, &settings)
 	staff.Queue(b, rows, `where user_id = any($1)`, of.users)
 	calendar.QueueExceptionsOf(b, &around, of.users, of.from, of.to)
-	appointments.QueueTaken(b, taken, r.Config.Zone, of.users, of.from, of.to, of.except)
+	appointments.QueueTaken(b, taken, r.Config.Zone, of.users, of.users, of.from, of.to, of.except)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return Agenda{}, fmt.Errorf("read the agenda of %d people: %w", len(of.users), err)
 	}

@@ -26,6 +26,7 @@ type Catalog struct {
 	Forms    services.Forms
 	staff    map[int64]staff.Row
 	calendar.Exceptions
+	connected []int64 // who has connected a calendar of another program
 }
 
 const catalogIsNewest = db.Assumption("the remembered catalog is the newest")
@@ -70,6 +71,7 @@ func (r *Room) readCatalog(ctx context.Context, tx *db.Tx) (*Catalog, error) {
 	services.QueueOffer(b, &c.services, &c.Forms)
 	staff.Queue(b, c.staff, "")
 	calendar.QueueComingExceptions(b, &c.Exceptions, tx.Now)
+	b.Queue(`select coalesce(array_agg(distinct user_id), '{}') from external_calendar`).QueryRow(func(row pgx.Row) error { return row.Scan(&c.connected) })
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("read the catalog: %w", err)
 	}
@@ -84,6 +86,16 @@ func (c *Catalog) Service(id uuid.UUID) (services.BookableService, bool) {
 		return services.BookableService{}, false
 	}
 	return c.services[i], true
+}
+
+// Connected are those of users who have connected a calendar of another program.
+func (c *Catalog) Connected(users []int64) (connected []int64) {
+	for _, id := range users {
+		if slices.Contains(c.connected, id) {
+			connected = append(connected, id)
+		}
+	}
+	return connected
 }
 
 // Consents is the version of the consents that the details step of a service asks for.

@@ -2,5 +2,5 @@
 // the staff member while it asks package slots again. What decides beside the appointments rarely changes, and a replica remembers it by
 // the revision in the table catalog.
 //
-// Reads: appointment.
+// Reads: appointment, external_calendar.
 package times
