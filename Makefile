@@ -20,11 +20,10 @@ CYCLONEDX := $(TOOLS)/cyclonedx-gomod-v1.10.0
 OAPI_CODEGEN := $(TOOLS)/oapi-codegen-v2.8.2
 GOVULNCHECK := $(TOOLS)/govulncheck-v1.3.0
 GOTESTSUM := $(TOOLS)/gotestsum-v1.13.0
-DEADCODE := $(TOOLS)/deadcode-v0.52.0
 PROMETHEUS := $(TOOLS)/prometheus
 # Only where they are not on the PATH.
 PROMTOOL := $(if $(and $(shell command -v prometheus),$(shell command -v promtool)),,$(PROMETHEUS)/usr/bin/promtool)
-SQUAWK   := $(TOOLS)/squawk-2.66.0/node_modules/.bin/squawk
+SQUAWK   := $(TOOLS)/squawk-2.66.0
 KUBERNETES := $(TOOLS)/kubernetes
 
 # Modules of tests and measurements, outside go.work.
@@ -45,8 +44,10 @@ GOTEST = $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --
 # Packages that start whole systems or build releases.
 SYSTEMS := ^frontdesk/deploy/(e2e|runbook|chaos|compose|release|observe/live)$$$$
 
-# The services first: they take longest, and what the others wait for hides behind them.
-UNITS = $$(go list ./services/... ./libs/... ./proto/... ./deploy/... | grep -Ev '$(SYSTEMS)') ./gateway/...
+# The services first: they take longest, and what the others wait for hides behind them. The rules that all code has to hold are a target of their own.
+UNITS = $$(go list ./services/... ./libs/... ./proto/... | grep -Ev '^frontdesk/libs$$')
+# Go does not see what the programs are made of that these start, so it keeps no result of them.
+PROGRAMS = $$(go list ./deploy/... | grep -Ev '$(SYSTEMS)|^frontdesk/deploy$$') ./gateway/...
 
 .PHONY: test
 test: ui build $(GOTESTSUM) ## run all tests: unit, on real PostgreSQL and a broker, and the whole system through the gateway
@@ -54,7 +55,7 @@ test: ui build $(GOTESTSUM) ## run all tests: unit, on real PostgreSQL and a bro
 	@$(MAKE) --no-print-directory -k -j2 $(addprefix suite-,$(SUITES)); go run ./deploy/gate $(SUITES)
 
 # The longest first, two side by side: whichever ends makes place for the next.
-SUITES := browser units e2e runbook chart
+SUITES := browser units e2e runbook programs chart rules
 
 # One suite of the gate: its log, its seconds and its tests stay in .run/suites.
 suite-%:
@@ -63,8 +64,12 @@ suite-%:
 # Tests of a service wait more than they compute, so more packages run at once than there are processors. Their garbage is collected less
 # often, which takes a tenth less processor time.
 .PHONY: units
-units: build $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
-	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(BIN)/local env -- $(GOTEST) -p 2 -tags traefik $(or $(PACKAGES),$(UNITS))
+units: launcher $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
+	@GOGC=400 $(BIN)/local env -- $(GOTEST) -p 2 $(or $(PACKAGES),$(UNITS))
+
+.PHONY: programs
+programs: build $(GOTESTSUM) ## run the tests of what starts programs: the gateway with Traefik, the launcher, the tools of deploy
+	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(GOTEST) -count=1 -p 2 -tags traefik $(or $(PACKAGES),$(PROGRAMS))
 
 # Packages that need neither a database nor a broker, among them the rules that all code has to hold.
 PURE = $$(go list -test -f '{{if not .ForTest}}{{$$db := false}}{{range .Deps}}{{if or (eq . "frontdesk/libs/db/dbtest") (eq . "frontdesk/libs/db/pgserver")}}{{$$db = true}}{{end}}{{end}}{{if and (not $$db) (eq .Name "main")}}{{.ImportPath}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p' | grep -Ev '$(SYSTEMS)')
@@ -241,7 +246,7 @@ restore: build ## bring all services back to a backup, or some: FROM=folder SERV
 
 .PHONY: verify
 verify: ## check format, lint, generated files, proto compatibility, import rules, documents, migrations, known vulnerabilities
-	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint dead generated rules migrations types php sbom vulns
+	@$(MAKE) --no-print-directory -k -j2 -Otarget format lint dead generated rules types php sbom vulns
 
 .PHONY: format
 format:
@@ -258,15 +263,9 @@ lint: $(GOLANGCI)
 	$(GOLANGCI) run --allow-parallel-runners ./... ./gateway/...
 	@for m in $(APART); do (cd $$m && GOWORK=off $(GOLANGCI) run --allow-parallel-runners ./...) || exit 1; done
 
-# What no program calls, and what only tests call of libs. noBody marks a type; the last three are for tests of other packages.
 .PHONY: dead
-dead: $(DEADCODE)
-	@found=$$(GOGC=400 $(DEADCODE) -test -tags traefik,podman,squawk,mutations ./... ./gateway/...) || exit 1; \
-	found=$$(echo "$$found" | grep -vE '\.pb\.go:|None\.noBody$$'); \
-	[ -z "$$found" ] || { echo "nobody calls:"; echo "$$found"; exit 1; }
-	@found=$$(GOGC=400 $(DEADCODE) ./... ./gateway/...) || exit 1; \
-	found=$$(echo "$$found" | grep -E '^libs/' | grep -vE '^libs/(answer|app/apptest|db/dbtest|caldavtest|oidctest|relay/relaytest|until|freeport)/|None\.noBody$$|Apps\.Set$$|Cluster\.Port$$|Server\.Log$$'); \
-	[ -z "$$found" ] || { echo "only tests call:"; echo "$$found"; exit 1; }
+dead: go
+	@GOGC=400 go run ./deploy/dead -tags traefik,podman,squawk,mutations ./... ./gateway/...
 
 # Packages with files that main on the server does not have as they are here.
 .PHONY: lint-changed
@@ -285,19 +284,21 @@ generated: $(BUF) $(PROTOC_GEN_GO)
 	done
 	cd proto && $(BUF) breaking --against released.binpb
 
+# Squawk without the script that npm starts it by, because that takes longer than what it starts.
 .PHONY: rules
-rules: go
-	go test -count=1 ./libs ./deploy
+rules: $(SQUAWK) $(GOTESTSUM) ## run the tests of the rules that code, documents and migrations have to hold
+	@SQUAWK=$$(echo $(SQUAWK)/node_modules/@squawk-cli/*/bin/squawk) $(GOTEST) -count=1 -tags squawk $(or $(PACKAGES),./libs ./deploy)
 
-.PHONY: migrations
-migrations: $(SQUAWK) | go
-	@SQUAWK=$(SQUAWK) go test -count=1 -tags squawk -run 'Migration|WhatBlocks|WhatAVersion' ./libs
-
+# Of the browser code, once after each change of it.
 .PHONY: types
-types: ui
+types: .run/types
+
+.run/types: $(UI_SOURCES)
+	@mkdir -p .run
 	@if command -v npm >/dev/null; then \
-		(cd libs/web && node_modules/.bin/tsc --noEmit && npm run -s lint && npm run -s unused) && \
-		(cd $(PORTAL) && node_modules/.bin/tsc --noEmit && npm test -s && node text.mjs && node css.mjs); fi
+		deploy/tools npm libs/web && deploy/tools npm $(PORTAL) && \
+		(cd libs/web && node check.mjs && npm run -s unused) && \
+		(cd $(PORTAL) && npm test -s && node text.mjs && node css.mjs) && touch $@; fi
 
 .PHONY: schema
 schema: ## write the portal's API types and limits from the system that runs (GATEWAY=http://localhost:8080)
@@ -386,9 +387,6 @@ $(CYCLONEDX): | go
 
 $(GOVULNCHECK): | go
 	@$(call tool,golang.org/x/vuln,v1.3.0,./cmd/govulncheck)
-
-$(DEADCODE): | go
-	@$(call tool,golang.org/x/tools,v0.52.0,./cmd/deadcode)
 
 $(GOTESTSUM): | go
 	@$(call tool,gotest.tools/gotestsum,v1.13.0,.)
