@@ -27,7 +27,12 @@ not an event
 {"Action":"fail","Package":"frontdesk/c","Elapsed":0}
 {"Action":"run","Package":"frontdesk/d","Test":"TestLater"}
 {"Action":"skip","Package":"frontdesk/d","Test":"TestLater","Elapsed":0}
+{"Action":"output","Package":"frontdesk/d","Output":"ok  \tfrontdesk/d\t0.1s\n"}
 {"Action":"pass","Package":"frontdesk/d","Elapsed":0.1}
+{"Action":"run","Package":"frontdesk/e","Test":"TestOfARunBefore"}
+{"Action":"pass","Package":"frontdesk/e","Test":"TestOfARunBefore","Elapsed":90}
+{"Action":"output","Package":"frontdesk/e","Output":"ok  \tfrontdesk/e\t(cached)\n"}
+{"Action":"pass","Package":"frontdesk/e","Elapsed":0}
 `
 
 const nodeLog = `booking.test.mjs
@@ -56,12 +61,13 @@ func TestEachFailedTestOfGoIsFoundOnceAlsoOneThatStopsItsPackage(t *testing.T) {
 	write(t, dir, "units", `{"code": 1, "milliseconds": 2100, "processor_milliseconds": 3400}`, map[string]string{"units.tests": goEvents, "log": ""})
 	s, err := read(dir, "units")
 	require.NoError(t, err)
-	require.Equal(t, tally{passed: 1, failed: 3, skipped: 1}, s.tally())
+	require.Equal(t, tally{passed: 2, failed: 3, skipped: 1, kept: 1}, s.tally())
 	require.ElementsMatch(t, []failure{{"units", "frontdesk/a", "TestOne"}, {"units", "frontdesk/b", "TestThatStopsItsPackage"}, {"units", "frontdesk/c", ""}}, s.failures())
 	require.Equal(t, []string{"units", "PACKAGES=frontdesk/a", "RUN=^TestOne$$"}, failure{"units", "frontdesk/a", "TestOne"}.arguments())
 	said := table([]suite{s, s})
 	require.Contains(t, said, "   1.5 s  frontdesk/a TestTwo\n")
-	require.Regexp(t, `(?m)^units +2 +3 +5 +3  failed$`, said)
+	require.NotContains(t, said, "TestOfARunBefore", "it has not run now")
+	require.Regexp(t, `(?m)^units +2 +3 +6 +1 +3  failed$`, said)
 	require.Regexp(t, `(?m)^all +7$`, said)
 }
 

@@ -1,4 +1,5 @@
-// Command gate says how suites of tests went, from what deploy/gate/suite keeps of them: a table, the slowest tests, and a line with the sum.
+// Command gate says how suites of tests went, from what deploy/gate/suite keeps of them: a table, the slowest tests, and a line with the sum. Of the
+// tests in the table, those of the column "kept" have not run: Go has their result from a run before, with the same program, variables and files.
 // A test that failed may run once more, alone:
 //
 //	gate [-again] [-checks verify,build] [-long FILE] SUITE...

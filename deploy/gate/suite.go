@@ -29,6 +29,7 @@ type test struct {
 	pkg, name string // name is empty for a package as a whole; pkg is the file for Node's
 	outcome   string // pass, fail, skip
 	took      time.Duration
+	kept      bool // it passed in a run before, with the same program, variables and files: Go has kept the result
 }
 
 // read reads a suite's results. A suite without a result was cut off.
@@ -60,25 +61,33 @@ func read(dir, name string) (suite, error) {
 // goTests reads the events of `go test -json`. A test that began and did not end has failed: its package was stopped, by a panic or a limit of time.
 func goTests(events []byte) (tests []test) {
 	type at struct{ pkg, name string }
-	running := map[at]bool{}
+	running, kept := map[at]bool{}, map[string]bool{}
 	for line := range bytes.Lines(events) {
 		var e struct {
-			Action, Package, Test string
-			Elapsed               float64
+			Action, Package, Test, Output string
+			Elapsed                       float64
 		}
 		if json.Unmarshal(line, &e) != nil {
 			continue
 		}
 		switch e.Action {
+		case "output":
+			if e.Test == "" && strings.HasPrefix(e.Output, "ok  \t") && strings.Contains(e.Output, "\t(cached)") {
+				kept[e.Package] = true
+			}
 		case "run":
 			running[at{e.Package, e.Test}] = true
 		case "pass", "fail", "skip":
 			delete(running, at{e.Package, e.Test})
-			tests = append(tests, test{e.Package, e.Test, e.Action, time.Duration(e.Elapsed * float64(time.Second))})
+			tests = append(tests, test{pkg: e.Package, name: e.Test, outcome: e.Action, took: time.Duration(e.Elapsed * float64(time.Second))})
 		}
 	}
 	for t := range running {
-		tests = append(tests, test{t.pkg, t.name, "fail", 0})
+		tests = append(tests, test{pkg: t.pkg, name: t.name, outcome: "fail"})
+	}
+	// The line of a package says so behind its tests.
+	for i, t := range tests {
+		tests[i].kept = kept[t.pkg]
 	}
 	return tests
 }
@@ -96,21 +105,21 @@ func nodeTests(log []byte) (tests []test) {
 		if m := nodeFile.FindStringSubmatch(s.Text()); m != nil {
 			file = m[1]
 		} else if m := nodeFailed.FindStringSubmatch(s.Text()); m != nil {
-			tests = append(tests, test{m[1], m[2], "fail", 0})
+			tests = append(tests, test{pkg: m[1], name: m[2], outcome: "fail"})
 		} else if m := nodeLine.FindStringSubmatch(s.Text()); m != nil && m[1] != "✖" {
 			ms, _ := strconv.ParseFloat(m[3], 64)
 			outcome := map[string]string{"✔": "pass", "﹣": "skip"}[m[1]]
-			tests = append(tests, test{file, m[2], outcome, time.Duration(ms * float64(time.Millisecond))})
+			tests = append(tests, test{pkg: file, name: m[2], outcome: outcome, took: time.Duration(ms * float64(time.Millisecond))})
 		}
 	}
 	return tests
 }
 
-// tally counts tests, with their cases and without packages.
-type tally struct{ passed, failed, skipped int }
+// tally counts tests, with their cases and without packages. Of those that passed, kept did so in a run before.
+type tally struct{ passed, failed, skipped, kept int }
 
 func (t tally) plus(o tally) tally {
-	return tally{t.passed + o.passed, t.failed + o.failed, t.skipped + o.skipped}
+	return tally{t.passed + o.passed, t.failed + o.failed, t.skipped + o.skipped, t.kept + o.kept}
 }
 
 func (s suite) tally() (n tally) {
@@ -119,6 +128,9 @@ func (s suite) tally() (n tally) {
 		case t.name == "":
 		case t.outcome == "pass":
 			n.passed++
+			if t.kept {
+				n.kept++
+			}
 		case t.outcome == "skip":
 			n.skipped++
 		default:
@@ -174,10 +186,10 @@ func (s suite) failures() (all []failure) {
 	return all
 }
 
-// table is a line for each suite, the sum of the processors' seconds, and the five slowest tests of all.
+// table is a line for each suite, the sum of the processors' seconds, and the five slowest tests of those that ran now.
 func table(suites []suite) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%-14s %8s %10s %7s %7s\n", "step", "seconds", "processor", "tests", "failed")
+	fmt.Fprintf(&b, "\n%-14s %8s %10s %7s %7s %7s\n", "step", "seconds", "processor", "tests", "kept", "failed")
 	var tests []test
 	processor := 0
 	for _, s := range suites {
@@ -187,8 +199,8 @@ func table(suites []suite) string {
 			said = "  failed"
 		}
 		processor += s.Processor
-		fmt.Fprintf(&b, "%-14s %8.0f %10.0f %7d %7d%s\n", s.Name, float64(s.Milliseconds)/1000, float64(s.Processor)/1000, n.passed+n.failed+n.skipped, n.failed, said)
-		tests = append(tests, slices.DeleteFunc(slices.Clone(s.tests), func(t test) bool { return t.name == "" || strings.Contains(t.name, "/") })...)
+		fmt.Fprintf(&b, "%-14s %8.0f %10.0f %7d %7d %7d%s\n", s.Name, float64(s.Milliseconds)/1000, float64(s.Processor)/1000, n.passed+n.failed+n.skipped, n.kept, n.failed, said)
+		tests = append(tests, slices.DeleteFunc(slices.Clone(s.tests), func(t test) bool { return t.name == "" || t.kept || strings.Contains(t.name, "/") })...)
 	}
 	fmt.Fprintf(&b, "%-14s %8s %10.0f\n", "all", "", float64(processor)/1000)
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(b.took, a.took) })

@@ -19,8 +19,7 @@ import (
 // command and are fast because they write nothing durably. It starts none for a variable that is set already. The error is the
 // command's exitStatus.
 //
-// The addresses stay the same from run to run of one checkout, because Go's cache of tests keeps a result together with the variables that the test
-// has read. A run beside another one of the same checkout gets other addresses.
+// TEST_POSTGRES is the version of the server: of another one Go's cache of tests has no result, see dbtest.
 func withServers(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("env", flag.ExitOnError)
 	_ = flags.Parse(args)
@@ -42,24 +41,20 @@ func withServers(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	databasePort, brokerPort := 0, 0 // any
-	if port, ok := freeport.Steady(root, 2); ok {
-		databasePort, brokerPort = port, port+1
-	}
 	environment := os.Environ()
 	if os.Getenv("TEST_DATABASE_URL") == "" {
 		pg, err := pgserver.Start(ctx, pgserver.Options{
-			Dir: filepath.Join(dir, "postgres"), Tools: filepath.Join(root, ".run", "tools"), Port: databasePort,
+			Dir: filepath.Join(dir, "postgres"), Tools: filepath.Join(root, ".run", "tools"),
 			Progress: func(s string) { fmt.Fprintln(os.Stderr, s) },
 		})
 		if err != nil {
 			return err
 		}
 		defer pg.Stop()
-		environment = append(environment, "TEST_DATABASE_URL="+pg.URL())
+		environment = append(environment, "TEST_DATABASE_URL="+pg.URL(), "TEST_POSTGRES="+pg.Version())
 	}
 	if os.Getenv("TEST_KAFKA_BROKERS") == "" {
-		broker, err := startBroker("", freeport.At(brokerPort), "")
+		broker, err := startBroker("", freeport.At(0), "")
 		if err != nil {
 			return fmt.Errorf("start a broker: %w", err)
 		}

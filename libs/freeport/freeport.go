@@ -6,7 +6,6 @@ package freeport
 
 import (
 	"errors"
-	"hash/fnv"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -18,9 +17,6 @@ const (
 	first = 10300
 	size  = 100
 	count = 220 // The last port is 32299; the kernel's own begin with 32768.
-
-	firstSteady = first + count*size
-	afterSteady = 32768
 )
 
 var (
@@ -61,29 +57,6 @@ func Check(port int) error {
 		return err
 	}
 	return l.Close()
-}
-
-// Steady is the first of n ports in a row that are the same for a name in every process, and in no Block. ok is false while another
-// process has them, by the same name or by one that has the same ports by chance, or if one of them is taken. The port behind them is
-// their mark, on which this process listens until it ends.
-func Steady(name string, n int) (port int, ok bool) {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	port = firstSteady + int(h.Sum32()%uint32((afterSteady-firstSteady)/(n+1)))*(n+1)
-	mark, err := net.Listen("tcp", At(port+n))
-	if err != nil {
-		return 0, false
-	}
-	for p := range n {
-		if Check(port+p) != nil {
-			_ = mark.Close()
-			return 0, false
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	held = append(held, mark)
-	return port, true
 }
 
 // Block is the first of n free ports in a row.

@@ -82,39 +82,3 @@ func TestMorePortsThanThereAreIsAnError(t *testing.T) {
 	_, err := Block(count*size + 1)
 	require.Error(t, err)
 }
-
-func TestANameHasTheSamePortsWhileTheyAreFree(t *testing.T) {
-	// As the end of this process does.
-	before := len(held)
-	release := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, mark := range held[before:] {
-			_ = mark.Close()
-		}
-		held = held[:before]
-	}
-	t.Cleanup(release)
-	port, ok := Steady("a checkout", 2)
-	require.True(t, ok)
-	require.GreaterOrEqual(t, port, first+count*size)
-	require.Less(t, port+2, 32768)
-	require.Error(t, Check(port+2), "the mark")
-	other, _ := Steady("another one", 2)
-	require.NotEqual(t, port, other)
-	_, ok = Steady("a checkout", 2)
-	require.False(t, ok, "nobody listens on the ports yet, and they are given out all the same")
-
-	release()
-	again, ok := Steady("a checkout", 2)
-	require.True(t, ok, "the process that had them has ended")
-	require.Equal(t, port, again)
-	taken, _ := Steady("a third", 2)
-	require.NoError(t, held[len(held)-1].Close())
-	l, err := net.Listen("tcp", At(taken+1))
-	require.NoError(t, err)
-	defer l.Close()
-	_, ok = Steady("a third", 2)
-	require.False(t, ok, "a port is taken")
-	require.NoError(t, Check(taken+2), "the mark is given back")
-}

@@ -3,6 +3,7 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,15 +24,26 @@ import (
 	"frontdesk/libs/db"
 )
 
-// shared is the server of all tests; one may set another for itself.
-var shared = os.Getenv("TEST_DATABASE_URL")
+// shared is the server of all tests, and own the one of On. os.Getenv would make the address an input of the test: Go's cache of tests keeps a
+// result together with the variables that the test has read, and the server has another port in each run.
+var (
+	shared, _ = syscall.Getenv("TEST_DATABASE_URL")
+	own       string
+)
+
+// On makes a test's databases on a server of its own, at this address, and not on the shared one. No other test may run beside it.
+func On(t testing.TB, server string) {
+	own = server
+	t.Cleanup(func() { own = "" })
+}
 
 // URL makes a fresh database whose schema is migrated, and answers its address. The server is the one
 // at TEST_DATABASE_URL, as a superuser; `make test` starts one. The test fails when transactions in the database deadlocked:
 // they run again after a deadlock, so nothing else in a test shows one.
 func URL(t testing.TB, schema string, migrations fs.FS) string {
 	t.Helper()
-	server := os.Getenv("TEST_DATABASE_URL")
+	_ = os.Getenv("TEST_POSTGRES") // another version may give another result
+	server := cmp.Or(own, shared)
 	require.NotEmpty(t, server, "run `make test`, or this test under `go run ./deploy/local env -- go test …`")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

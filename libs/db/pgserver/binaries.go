@@ -28,8 +28,9 @@ const (
 var extensions = []string{"btree_gist", "citext", "pg_trgm", "unaccent"}
 
 type binaries struct {
-	dir   string
-	major int
+	dir     string
+	major   int
+	version string // postgres (PostgreSQL) 17.6 (Debian 17.6-1)
 }
 
 func (b binaries) program(name string) string { return filepath.Join(b.dir, name) }
@@ -92,6 +93,7 @@ func inspect(dir string) (binaries, error) {
 	if err != nil {
 		return b, fmt.Errorf("postgres --version: %w", err)
 	}
+	b.version = strings.TrimSpace(string(out))
 	m := version.FindSubmatch(out)
 	if m == nil {
 		return b, fmt.Errorf("postgres --version answered %q", out)

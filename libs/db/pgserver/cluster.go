@@ -217,6 +217,9 @@ func (c *Cluster) URL() string {
 	return u.String()
 }
 
+// Version is how the server names itself and its version.
+func (c *Cluster) Version() string { return c.bin.version }
+
 // Port is where the server listens.
 func (c *Cluster) Port() int { return c.port }
 

@@ -29,7 +29,7 @@ func TestADirectoryOfAnotherServerIsLoadedAnew(t *testing.T) {
 	}
 	primary := start()
 	options.Port = primary.Port()
-	t.Setenv("TEST_DATABASE_URL", primary.URL())
+	dbtest.On(t, primary.URL())
 	d := dbtest.New(t, "contacts", migrations)
 	r := directory.NewReplica(d)
 	stop := keepUp(t, r)

@@ -28,7 +28,7 @@ func TestAReaderMissesNothingAfterACrash(t *testing.T) {
 	}
 	server := start()
 	options.Port = server.Port()
-	t.Setenv("TEST_DATABASE_URL", server.URL())
+	dbtest.On(t, server.URL())
 	d := dbtest.New(t, "webhooks", os.DirFS(filepath.Join("..", "webhooks")))
 	d.Hash = func(string) []byte { return nil }
 	room := New(nil, func(*db.Tx, Stored) {}, nil)
