@@ -53,7 +53,7 @@ func start(t *testing.T, env ...string) *world {
 func startCheckout(t *testing.T, checkout string, env ...string) *world {
 	t.Helper()
 	w := &world{Mails: openPostbox(t)}
-	sys, err := system.Start(t.Context(), system.Options{Checkout: checkout, Env: append([]string{"SVC_SMTP_URL=smtp://" + w.Mails.address}, env...)})
+	sys, err := system.Start(t.Context(), system.Options{Checkout: checkout, Env: append([]string{"SVC_KAFKA_PARTITIONS=4", "SVC_SMTP_URL=smtp://" + w.Mails.address}, env...)})
 	require.NoError(t, err)
 	t.Cleanup(sys.Stop)
 	t.Cleanup(func() {

@@ -224,7 +224,7 @@ func TestUsersAndRightsAreGivenAtAKafkaOfYourOwn(t *testing.T) {
 		KafkaPasswords map[string]string `json:"kafka_passwords"`
 	}
 	require.NoError(t, json.Unmarshal(raw, &secrets))
-	env := []string{"SVC_KAFKA_PARTITIONS=4", "KAFKA_BROKERS=" + now.Kafka, fmt.Sprint("SVC_KAFKA_TLS=", now.KafkaLogin.TLS), "SVC_KAFKA_CA=" + now.KafkaLogin.CA,
+	env := []string{"SVC_KAFKA_PARTITIONS=2", "KAFKA_BROKERS=" + now.Kafka, fmt.Sprint("SVC_KAFKA_TLS=", now.KafkaLogin.TLS), "SVC_KAFKA_CA=" + now.KafkaLogin.CA,
 		"SVC_KAFKA_CERT=" + now.KafkaLogin.Cert, "SVC_KAFKA_CERT_KEY=" + now.KafkaLogin.Key, "SVC_KAFKA_USER=" + now.KafkaLogin.User, "SVC_KAFKA_PASSWORD=" + now.KafkaLogin.Password}
 	for _, user := range proto.Users() {
 		env = append(env, strings.ToUpper(user)+"_KAFKA_PASSWORD="+secrets.KafkaPasswords[user])

@@ -95,8 +95,8 @@ func Start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Events of different records come in any order, as in a cluster. Four partitions of a topic cost a tenth of a processor at rest, and two half of that.
-	env := append([]string{"SVC_KAFKA_PARTITIONS=4"}, o.Env...)
+	// Events of different records come in any order, as in a cluster. Two partitions of a topic cost a twentieth of a processor at rest, and four twice as much.
+	env := append([]string{"SVC_KAFKA_PARTITIONS=2"}, o.Env...)
 	own, err := launcher.Start(ctx, launcher.Options{Checkout: cmp.Or(o.Checkout, root), Env: env, Progress: o.Progress})
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ type System struct {
 	// Data is its data folder (deploy/local/README.md). Stop deletes it.
 	Data string
 
-	folder string // holds Data and, if it was built, the launcher
+	folder string // holds Data
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the launcher has ended
 }
@@ -68,7 +68,11 @@ func (s *System) start(ctx context.Context, o Options) error {
 	}
 	program := o.Program
 	if program == "" {
-		program = filepath.Join(s.folder, "local")
+		// Where make builds it too: what is there already needs no second link.
+		program = filepath.Join(o.Checkout, ".run", "bin", "local")
+		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+			return err
+		}
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, "./deploy/local")
 		build.Dir = o.Checkout
 		if out, err := build.CombinedOutput(); err != nil {
