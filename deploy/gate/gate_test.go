@@ -84,6 +84,44 @@ func TestASuiteKeepsWhatItsProcessesTookOfTheProcessors(t *testing.T) {
 	require.Positive(t, s.Processor)
 }
 
+func TestAFileHasTheSameTimeInEveryCheckoutUntilItsContentChanges(t *testing.T) {
+	times, err := filepath.Abs("times")
+	require.NoError(t, err)
+	run := func(dir string, command ...string) {
+		t.Helper()
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	at := func(path ...string) time.Time {
+		t.Helper()
+		info, err := os.Stat(filepath.Join(path...))
+		require.NoError(t, err)
+		return info.ModTime()
+	}
+	first, second := t.TempDir(), t.TempDir()
+	write(t, first, "folder", "", map[string]string{"a file": "1", "other": "1"})
+	run(first, "git", "init", "-q")
+	run(first, "git", "add", ".")
+	run(first, "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first")
+	run(second, "git", "clone", "-q", first, ".")
+	run(first, times)
+	run(second, times)
+	for _, name := range []string{"", "folder", "folder/a file", "folder/other"} {
+		require.Equal(t, at(first, name), at(second, name), name)
+		require.True(t, at(first, name).Before(time.Now().AddDate(-10, 0, 0)), name)
+	}
+
+	write(t, second, "folder", "", map[string]string{"a file": "2"})
+	run(second, times)
+	require.True(t, at(second, "folder/a file").After(time.Now().Add(-time.Hour)), "no commit has it")
+	run(second, "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qam", "second")
+	run(second, times)
+	require.NotEqual(t, at(first, "folder/a file"), at(second, "folder/a file"), "of the same size")
+	require.Equal(t, at(first, "folder/other"), at(second, "folder/other"))
+}
+
 func TestAFailedTestOfTheBrowserRunsAgainByItsFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "browser", `{"code": 1, "milliseconds": 9}`, map[string]string{"log": nodeLog})
