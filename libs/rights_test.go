@@ -132,6 +132,7 @@ func TestTheTopicsSayWhoPublishesAndWhoFollows(t *testing.T) {
 		for constant, name := range names {
 			topic := proto.TopicNamed(name)
 			require.Equal(t, u.writes[constant], topic.Owner == process || slices.Contains(topic.Writers, process), "%s publishes on %s", process, name)
+			require.Subset(t, append(slices.Clone(topic.Readers), topic.Copies...), topic.Rehearse, "who rehearses what comes on %s", name)
 			require.Equal(t, u.reads[constant], slices.Contains(topic.Readers, process) || slices.Contains(topic.Copies, process), "%s follows %s", process, name)
 		}
 	}

@@ -102,6 +102,9 @@ const (
 	KindTellTeam     = "tell_team"     // Notice
 	KindAudit        = "audit"         // Audit
 	KindForgetPerson = "forget_person" // ForgetPerson
+	// svc.rehearsal
+	KindRehearse  = "rehearse"  // SignedRehearsal of a Rehearse
+	KindRehearsed = "rehearsed" // SignedRehearsal of a Rehearsed
 )
 
 // StateKey is the key of state.published, which no record has.

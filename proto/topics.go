@@ -25,6 +25,9 @@ type Topic struct {
 	Readers []string
 	// Copies are the other processes that consume it or keep it in memory.
 	Copies []string
+	// Rehearse are those of Readers and Copies that can say what they will do because of a message: all of it is in the transaction that handles it, and
+	// what they publish there shows it.
+	Rehearse []string
 	// Signed messages carry the signature of their Owner; without one, that of the service which their key names. Readers refuse
 	// all others.
 	Signed bool
@@ -79,17 +82,18 @@ const (
 	ForgetTopic          = "svc.forget"
 	ManifestTopic        = "svc.manifest"
 	PresenceTopic        = "svc.presence"
+	RehearsalTopic       = "svc.rehearsal"
 )
 
 // Topics lists all of them; every process makes sure that they exist before it uses them.
 var Topics = []Topic{
-	{Name: ContactTopic, Partitions: 4, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
+	{Name: ContactTopic, Partitions: 4, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}, Rehearse: []string{"booking", "forms"}},
 	{Name: OrganizationTopic, Partitions: 2, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings", "webhooks"}},
 	{Name: TaskTopic, Partitions: 2, Compacted: true, Owner: "contacts", Copies: []string{"booking", "settings", "webhooks"}},
 	{Name: FieldTopic, Partitions: 1, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings"}},
 	{Name: AppointmentTopic, Partitions: 4, Compacted: true, Owner: "booking", Copies: []string{"contacts", "settings", "webhooks"}},
 	{Name: ServiceTopic, Partitions: 1, Compacted: true, Owner: "booking", Copies: []string{"settings"}},
-	{Name: StaffTopic, Partitions: 1, Compacted: true, Owner: "booking", Signed: true, Copies: []string{"contacts", "settings"}},
+	{Name: StaffTopic, Partitions: 1, Compacted: true, Owner: "booking", Signed: true, Copies: []string{"contacts", "settings"}, Rehearse: []string{"settings"}},
 	{Name: FormTopic, Partitions: 1, Compacted: true, Owner: "forms", Copies: []string{"booking", "settings"}},
 	{Name: SubmissionTopic, Partitions: 4, Compacted: true, Owner: "forms", Copies: []string{"contacts", "settings", "webhooks"}},
 	{Name: IdentityTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: Services},
@@ -97,15 +101,16 @@ var Topics = []Topic{
 	{Name: AppsTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: append([]string{Gateway}, Services...)},
 	{Name: PageTopic, Partitions: 1, Compacted: true, Owner: "settings", Copies: []string{"booking", "forms", "settings"}},
 	{Name: EndpointTopic, Partitions: 1, Compacted: true, Owner: "webhooks", Copies: Services},
-	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, SealedTo: "contacts"},
-	{Name: BookingCommandTopic, Partitions: 1, Writers: []string{"settings"}, Readers: []string{"booking"}, SealedTo: "booking"},
-	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, SealedTo: "forms"},
+	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, Rehearse: []string{"contacts"}, SealedTo: "contacts"},
+	{Name: BookingCommandTopic, Partitions: 1, Writers: []string{"settings"}, Readers: []string{"booking"}, Rehearse: []string{"booking"}, SealedTo: "booking"},
+	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, Rehearse: []string{"forms"}, SealedTo: "forms"},
 	{Name: SettingsCommandTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
 	{Name: MailTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
 	{Name: AuditTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
-	{Name: ForgetTopic, Partitions: 1, Keep: keepErasures, Owner: "contacts", Signed: true, Readers: Services},
+	{Name: ForgetTopic, Partitions: 1, Keep: keepErasures, Owner: "contacts", Signed: true, Readers: Services, Rehearse: Services},
 	{Name: ManifestTopic, Partitions: 1, Compacted: true, Signed: true, Writers: Services, Copies: []string{"settings", Gateway}},
 	{Name: PresenceTopic, Partitions: 1, Keep: 10 * time.Minute, Writers: append([]string{Gateway}, Services...), Copies: []string{"settings", Gateway}},
+	{Name: RehearsalTopic, Partitions: 1, Keep: 10 * time.Minute, Writers: Services, Copies: Services},
 }
 
 // TopicsOf returns all topics, where those of several partitions have n, unless n is 0.

@@ -91,6 +91,8 @@ type Config struct {
 	Audit lines.Stream `env:"-"`
 	// Kafka is made of KafkaTLS, KafkaCA, KafkaUser and KafkaSecret.
 	Kafka bus.Login `env:"-"`
+	// Alone says that no other service is there, as in a test of one: its rehearsals ask nobody.
+	Alone bool `env:"-"`
 	// Now is the clock of the service; nil is the real one.
 	Now func() time.Time `env:"-"`
 }

@@ -33,6 +33,8 @@ type Kit struct {
 	Site     *Site
 	// Endpoints are the receivers of events.
 	Endpoints *bus.Table[webhook.Endpoint]
+
+	rehearsals *rehearsals
 }
 
 // ipHeader is the proxy header chosen in the general settings.
@@ -77,6 +79,9 @@ func (k *Kit) NewSet() *op.Set {
 	s.Exposed, s.Approval, s.Zone = k.Site.Exposed, k.Site.Approval, k.Config.Zone
 	s.Describe = func(e *op.Entry) any { return openapi.DescribeAbility(s, e) }
 	s.Endpoints = func() []webhook.Endpoint { return slices.Collect(maps.Values(k.Endpoints.All())) }
+	if !k.Config.Alone {
+		s.Others = k.rehearsals.ask
+	}
 	s.RateFactor = k.Config.RateFactor
 	return s
 }

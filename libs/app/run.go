@@ -162,6 +162,7 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 	host, _ := os.Hostname() // without one the address alone is the name
 	r.consumer = &bus.Consumer{Bus: k.Bus, DB: k.DB, Member: r.Name + "@" + host + "/" + k.Config.Listen, Follows: r.follows()}
 	start(background, r.consumer.Run)
+	start(background, k.rehearsals.run)
 	for _, f := range r.parts.Run {
 		start(background, f)
 	}

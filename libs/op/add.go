@@ -76,6 +76,9 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			}
 			return tx.Keep(ctx, r.claim(e.ID), e.stored(ctx, r, out))
 		})
+		if rehearsal, ok := done.(*Rehearsal); ok && err == nil {
+			e.addOthers(ctx, rehearsal)
+		}
 		if err == nil && r.waits {
 			return e.ask(ctx, r, done)
 		}

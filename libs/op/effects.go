@@ -30,7 +30,7 @@ type Effects struct {
 	Events   []EffectEvent          `json:"events" doc:"What happens to records, as the other services and webhooks are told."`
 	Mails    []EffectMail           `json:"mails" doc:"The mails that go out."`
 	Webhooks []EffectWebhook        `json:"webhooks" doc:"The webhooks that get one of the events. Empty for who may not see webhooks."`
-	Commands []EffectCommand        `json:"commands" doc:"What other services are asked to do. What they then do is not among the effects."`
+	Commands []EffectCommand        `json:"commands" doc:"What other services are asked to do. If rehearsed is true, what they do is among the effects. One that did not say so within a second is named without it."`
 	Audit    opt.Value[effectAudit] `json:"audit" doc:"The entry in the audit log; null for what is not recorded there."`
 }
 
@@ -74,6 +74,10 @@ type EffectWebhook struct {
 type EffectCommand struct {
 	Service string `json:"service" doc:"Who is asked."`
 	Kind    string `json:"kind" doc:"What for."`
+	// The hash of what was never rehearsed is that of versions before this one.
+	Rehearsed bool `json:"rehearsed,omitempty" doc:"true if what the service then does is among the effects."`
+
+	topic string
 }
 
 // effectAudit is an entry in the audit log.
@@ -111,8 +115,9 @@ func EffectsOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, er
 			e.Mails = append(e.Mails, EffectMail{[]string{mail.GetTo()}, mail.GetSubject(), link.ReplaceAllString(mail.GetText(), "…")})
 		case topic.Readers != nil:
 			for _, service := range topic.Readers {
-				e.Commands = append(e.Commands, EffectCommand{service, env.GetKind()})
+				e.Commands = append(e.Commands, EffectCommand{Service: service, Kind: env.GetKind(), topic: m.Topic})
 			}
+		case env.GetKind() == proto.KindContactEnsured: // the answer to a command
 		case !env.GetState():
 			data := json.RawMessage("null")
 			if len(env.GetData()) > 0 {
@@ -127,11 +132,69 @@ func EffectsOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, er
 			return e, fmt.Errorf("op: effects: %s: %w", env.GetKind(), err)
 		}
 	}
+	e.sortWebhooks()
+	err := e.record(entries)
+	return e, err
+}
+
+func (e *Effects) sortWebhooks() {
 	slices.SortFunc(e.Webhooks, func(a, b EffectWebhook) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID.String(), b.ID.String()))
 	})
-	err := e.record(entries)
+}
+
+// PartOf is EffectsOf for what a service publishes because of a call of another one. A record that ends without an event is "….gone", and the audit entry
+// stays that of the call.
+func PartOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, error) {
+	e, err := EffectsOf(messages, endpoints)
+	e.Audit = opt.Value[effectAudit]{}
+	for _, m := range messages {
+		if len(m.Value) == 0 && m.Topic != proto.IdentityTopic && !e.has(m.Key) {
+			_, record, _ := strings.Cut(m.Topic, ".")
+			e.Events = append(e.Events, EffectEvent{record + ".gone", m.Key, json.RawMessage("null")})
+		}
+	}
 	return e, err
+}
+
+func (e *Effects) has(id string) bool {
+	return slices.ContainsFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
+}
+
+// add adds the part of another service.
+func (e *Effects) add(part Effects) {
+	e.Changes, e.Events, e.Mails = append(e.Changes, part.Changes...), append(e.Events, part.Events...), append(e.Mails, part.Mails...)
+	e.Commands = append(e.Commands, part.Commands...)
+	for _, w := range part.Webhooks {
+		if !slices.Contains(e.Webhooks, w) {
+			e.Webhooks = append(e.Webhooks, w)
+		}
+	}
+	e.sortWebhooks()
+}
+
+// rehearsed says that what a service does by the commands to it is among the effects.
+func (e *Effects) rehearsed(service string) {
+	e.Commands = slices.Clone(e.Commands) // the effects that the caller was going to see share them
+	for i, c := range e.Commands {
+		if c.Service == service && slices.Contains(proto.TopicNamed(c.topic).Rehearse, service) {
+			e.Commands[i].Rehearsed = true
+		}
+	}
+}
+
+// name names a service that would act by one of the messages and did not say what it would do.
+func (e *Effects) name(service string, messages []db.Message) {
+	if slices.ContainsFunc(e.Commands, func(c EffectCommand) bool { return c.Service == service }) {
+		return
+	}
+	for _, m := range messages {
+		env := &proto.Envelope{}
+		if slices.Contains(proto.TopicNamed(m.Topic).Rehearse, service) && protobuf.Unmarshal(m.Value, env) == nil && env.GetKind() != "" {
+			e.Commands = append(e.Commands, EffectCommand{Service: service, Kind: env.GetKind()})
+			return
+		}
+	}
 }
 
 // reach adds the webhooks that get an event, each once.
@@ -191,27 +254,59 @@ func (e *Effects) nameOf(id string) string {
 	return cmp.Or(record.Name, record.Title, strings.TrimSpace(record.FirstName+" "+record.LastName), record.Email)
 }
 
-// SeenBy leaves out what the actor may not read: webhooks without the right to them, and records of others for who sees their own.
+// clientRecords are the kinds of records that show clients: svc_view_contacts reads them.
+var clientRecords = []string{"contact", "organization", "task", "appointment", "submission"}
+
+// SeenBy leaves out what the actor may not read: webhooks without the right to them, records that show clients without svc_view_contacts, and records of
+// others for who sees their own, each with its changes. Changes of the record of the call itself stay.
 func (e Effects) SeenBy(who db.Actor) Effects {
 	if !who.Can(auth.ManageIntegrations) || who.Own {
 		e.Webhooks = []EffectWebhook{}
 	}
-	if !who.Own {
+	viewer := who.Can(auth.ViewContacts)
+	if viewer && !who.Own {
 		return e
 	}
+	hidden := map[string]bool{}
+	called := func(id string) bool { return id == e.Audit.V.RecordID || slices.Contains(e.Audit.V.RecordIDs, id) }
 	e.Events = slices.Clone(e.Events)
 	for i, event := range e.Events {
-		var record struct {
-			Owner *int64 `json:"owner_user_id"`
-			Staff *struct {
-				UserID int64 `json:"user_id"`
-			} `json:"staff"`
-		}
-		if json.Unmarshal(event.Data, &record) != nil || record.Owner != nil && *record.Owner != who.UserID || record.Staff != nil && record.Staff.UserID != who.UserID {
-			e.Events[i].Data = json.RawMessage("null")
+		kind := recordOf(event.Event)
+		if !viewer && slices.Contains(clientRecords, kind) || who.Own && !mine(kind, event.Data, called(event.ID), who) {
+			hidden[event.ID], e.Events[i].Data = true, json.RawMessage("null")
 		}
 	}
+	e.Changes = slices.DeleteFunc(slices.Clone(e.Changes), func(c EffectChange) bool { return hidden[c.Record.ID] && !called(c.Record.ID) })
 	return e
+}
+
+// recordOf is the kind of record that an event is about.
+func recordOf(event string) string {
+	kind, _, _ := strings.Cut(event, ".")
+	switch {
+	case event == proto.KindFormSubmitted:
+		return "submission"
+	case kind == "marketing":
+		return "contact"
+	}
+	return kind
+}
+
+// ownedRecords are the kinds of records that somebody who sees their own does not see unless it says that they are theirs.
+var ownedRecords = []string{"contact", "task", "appointment", "submission"}
+
+// mine reports whether somebody who sees their own records sees this one. That of the call itself they see unless it says that it is somebody else's.
+func mine(kind string, data json.RawMessage, called bool, who db.Actor) bool {
+	var record struct {
+		Owner *int64 `json:"owner_user_id"`
+		Staff *struct {
+			UserID int64 `json:"user_id"`
+		} `json:"staff"`
+	}
+	if json.Unmarshal(data, &record) != nil || record.Owner != nil && *record.Owner != who.UserID || record.Staff != nil && record.Staff.UserID != who.UserID {
+		return false
+	}
+	return called || record.Owner != nil || record.Staff != nil || !slices.Contains(ownedRecords, kind)
 }
 
 // Making is a call while its effects are read: what it makes itself differs in each run and is left out of the hash.

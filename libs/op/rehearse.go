@@ -3,7 +3,9 @@ package op
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"frontdesk/libs/db"
@@ -17,7 +19,9 @@ type Rehearsal struct {
 	Effects Effects         `json:"effects" doc:"What it would do."`
 	Hash    string          `json:"hash" doc:"Stands for the effects, for If-Effects."`
 
-	all Effects // also those that the caller may not see
+	all      Effects // also those that the caller may not see
+	messages []db.Message
+	who      db.Actor
 }
 
 // Headers say that the preference was followed.
@@ -93,13 +97,14 @@ func (e *Entry) Rehearses() bool { return !e.Reads && e.NoRehearsal() == "" }
 // rehearsed is the rehearsal of a call at the end of its transaction, in which it has answered out. If the caller expects other effects, the
 // error is 412 svc_effects_changed.
 func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, out any) (*Rehearsal, error) {
-	effects, err := EffectsOf(tx.Emitted(), e.set.endpoints())
+	messages := tx.Emitted()
+	effects, err := EffectsOf(messages, e.set.endpoints())
 	if err != nil {
 		return nil, err
 	}
 	m.Now, m.Creates = tx.Now.In(e.set.Zone), e.pathID(r) == ""
 	stored := e.stored(ctx, r, out)
-	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.SeenBy(tx.Who), Hash: effects.Hash(m), all: effects}
+	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.SeenBy(tx.Who), Hash: effects.Hash(m), all: effects, messages: messages, who: tx.Who}
 	if stored.Status == http.StatusNoContent {
 		done.Answer = json.RawMessage("null")
 	}
@@ -110,6 +115,26 @@ func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, 
 		return nil, EffectsChanged(done.Effects, done.Hash)
 	}
 	return done, nil
+}
+
+// addOthers adds what the other services would do. It runs behind the rollback: while it waits for them, the call holds neither locks nor a connection. The
+// hash stays that of the call's own effects with all commands, so that it does not depend on who has answered.
+func (e *Entry) addOthers(ctx context.Context, r *Rehearsal) {
+	if e.set.Others == nil {
+		return
+	}
+	parts := e.set.Others(ctx, r.messages)
+	r.all.rehearsed(e.set.Service)
+	for _, service := range slices.Sorted(maps.Keys(parts)) {
+		part := parts[service]
+		if part == nil {
+			r.all.name(service, r.messages)
+			continue
+		}
+		r.all.rehearsed(service)
+		r.all.add(*part)
+	}
+	r.Effects = r.all.SeenBy(r.who)
 }
 
 // EffectsChanged refuses a call that does not do what its caller has seen: 412 svc_effects_changed, with what it does.

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -43,6 +44,9 @@ type Set struct {
 	Fingerprints func(request []byte) [][]byte
 	// Endpoints are the webhooks that there are, for the effects of a call; nil if nobody knows them.
 	Endpoints func() []webhook.Endpoint
+	// Others asks the other services what they would do because of messages that a call would publish, and returns it by service: nil for one that does not say
+	// so within a second. nil where there are no others.
+	Others func(ctx context.Context, messages []db.Message) map[string]*Effects
 	// Zone is that of the clock in mails.
 	Zone *time.Location
 	// RateFactor multiplies every limit; with 0 nothing is limited.

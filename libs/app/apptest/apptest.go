@@ -139,6 +139,12 @@ func Start(t testing.TB, s app.Service, configure ...func(*app.Config)) *Service
 	return start(t, s, true, configure...)
 }
 
+// Beside runs other at the broker of s, as the neighbour that it is or as a replica. Whoever may call s may call it, see Client.At.
+func (s *Service) Beside(other app.Service, configure ...func(*app.Config)) *Service {
+	s.t.Helper()
+	return start(s.t, other, false, append([]func(*app.Config){func(c *app.Config) { c.Brokers, c.Kafka, c.Alone = s.Kit.Config.Brokers, loginOf(tester), false }}, configure...)...)
+}
+
 // start runs s. Only a whole service publishes by itself what a test must wait for.
 func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Config)) *Service {
 	t.Helper()
@@ -160,7 +166,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 		}
 	})
 	cfg := app.Config{Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0", PublicURL: "http://localhost:8080", DatabaseURL: dbtest.URL(t, s.Name, s.Migrations),
-		Brokers: brokers, Kafka: loginOf(s.Name), Partitions: 2, MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
+		Brokers: brokers, Kafka: loginOf(s.Name), Alone: true, Partitions: 2, MasterKey: MasterKey, Timezone: "Europe/Brussels", Now: out.Now,
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
 	require.NoError(t, err)

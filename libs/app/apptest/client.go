@@ -52,6 +52,13 @@ func (c *Client) For(t testing.TB) *Client {
 	return &d
 }
 
+// At is the client at another replica, see Service.Beside.
+func (c *Client) At(s *Service) *Client {
+	d := *c
+	d.s = s
+	return &d
+}
+
 // Basic is the header Authorization with which the client calls, for calls beside it; only of one with an application password.
 func (c *Client) Basic() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Login+":"+c.password))

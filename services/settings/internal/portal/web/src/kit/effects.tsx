@@ -59,7 +59,7 @@ export function Effects({ of, label, value, quiet = false }: Named & { of: Retur
 export function Shown({ of, label = (field) => field, value = (_, v) => v }: Named & { of: Rehearsal }) {
   const { changes, mails, webhooks, commands, events } = of.effects
   const records = new Set(events.map((e) => e.id)).size
-  const services = [...new Set(commands.map((c) => c.service))]
+  const services = [...new Set(commands.filter((c) => !c.rehearsed).map((c) => c.service))]
   return (
     <section className="effects stack-s" aria-label={t("problem.effects")}>
       <h3>{t("problem.effects")}</h3>

@@ -1,0 +1,48 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/segmentio/kafka-go"
+
+	"frontdesk/libs/db"
+)
+
+// ErrElsewhere means that another replica does the same rehearsal.
+var ErrElsewhere = errors.New("bus: another replica rehearses this")
+
+// Rehearse handles messages that nobody has sent as the consumer handles those of its topics, in their order and in one transaction, rolls everything back
+// and returns what it would have published. Messages of topics that it does not follow pass. key tells this rehearsal from others: while one replica is at
+// it, the rest fail with ErrElsewhere.
+func (c *Consumer) Rehearse(ctx context.Context, key string, messages []db.Message) (published []db.Message, err error) {
+	err = c.DB.Rehearse(ctx, func(tx *db.Tx) error {
+		var ours bool
+		if err := tx.QueryRow(ctx, `select pg_try_advisory_xact_lock($1)`, db.LockKey("bus.rehearsal", key)).Scan(&ours); err != nil {
+			return err
+		}
+		if !ours {
+			return ErrElsewhere
+		}
+		for i, m := range messages {
+			e, err := decode(kafka.Message{Topic: m.Topic, Key: []byte(m.Key), Value: m.Value, Offset: int64(i), Time: time.Now()})
+			if err != nil {
+				return fmt.Errorf("bus: rehearse a message of %s: %w", m.Topic, err)
+			}
+			for _, f := range c.Follows {
+				if f.Topic != m.Topic {
+					continue
+				}
+				if err := apply(ctx, tx, f, []Event{e}, map[uuid.UUID]bool{e.ID: true}); err != nil {
+					return err
+				}
+			}
+		}
+		published = tx.Emitted()
+		return nil
+	})
+	return published, err
+}
