@@ -167,7 +167,7 @@ func (r *rehearsals) ask(ctx context.Context, messages []db.Message) map[string]
 		asking.Go(func() {
 			part, err := r.askOne(ctx, service, question)
 			if err != nil {
-				slog.InfoContext(ctx, "a part of a rehearsal is missing", "service", service, "error", err)
+				slog.InfoContext(ctx, "a part of a rehearsal is missing", "of", service, "error", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()

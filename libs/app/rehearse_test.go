@@ -46,7 +46,7 @@ var sender = app.Service{Name: "booking", Migrations: noted, Build: func(_ conte
 		}) (byID, error) {
 			n := byID{db.NewID()}
 			return n, tx.Emit(ctx, db.Event{Topic: proto.FormsCommandTopic, Kind: proto.KindRecordSubmission, Key: n.ID.String(),
-				Data: &proto.RecordSubmission{SubmissionId: n.ID.String(), Values: []byte(in.Text)}})
+				Data: &proto.RecordSubmission{SubmissionId: db.NewID().String(), Values: []byte(in.Text)}})
 		})
 	return partsOf(k, s), nil
 }}
@@ -91,7 +91,7 @@ func TestAnotherServiceRehearsesItsPart(t *testing.T) {
 		return a
 	}
 	a := part(admin, "seen")
-	require.Equal(t, []any{"form.submitted", "seen", "submission.gone", nil}, []any{a.Field("effects.events.0.event"), a.Field("effects.events.0.data.name"),
+	require.Equal(t, []any{proto.KindFormSubmitted, "seen", "submission.gone", nil}, []any{a.Field("effects.events.0.event"), a.Field("effects.events.0.data.name"),
 		a.Field("effects.events.1.event"), a.Value("effects.events.1.data")})
 	require.Equal(t, absent.Text("hash"), a.Text("hash"), "the hash does not depend on who has answered")
 	admin.With("If-Effects", `"`+absent.Text("hash")+`"`).Post("/notes", map[string]any{"text": "seen"}).Is(201)

@@ -20,8 +20,9 @@ var ErrElsewhere = errors.New("bus: another replica rehearses this")
 // it, the rest fail with ErrElsewhere.
 func (c *Consumer) Rehearse(ctx context.Context, key string, messages []db.Message) (published []db.Message, err error) {
 	err = c.DB.Rehearse(ctx, func(tx *db.Tx) error {
+		// Services share a database, and a question has the same id for all of them.
 		var ours bool
-		if err := tx.QueryRow(ctx, `select pg_try_advisory_xact_lock($1)`, db.LockKey("bus.rehearsal", key)).Scan(&ours); err != nil {
+		if err := tx.QueryRow(ctx, `select pg_try_advisory_xact_lock($1)`, db.LockKey(c.DB.Schema+".rehearsal", key)).Scan(&ours); err != nil {
 			return err
 		}
 		if !ours {
