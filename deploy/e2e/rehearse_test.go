@@ -95,7 +95,9 @@ func TestWhatOtherServicesDoIsRehearsed(t *testing.T) {
 	})
 	t.Run("a service that is down is named within the second", func(t *testing.T) {
 		other := person("Other")
-		merge := func() op.Rehearsal { return r.rehearse(t, "/contacts/"+other+"/merge", map[string]any{"other_id": person("Third")}) }
+		merge := func() op.Rehearsal {
+			return r.rehearse(t, "/contacts/"+other+"/merge", map[string]any{"other_id": person("Third")})
+		}
 		up := sys.Down(t, "forms", 9)
 		silent := merge()
 		up()

@@ -19,7 +19,9 @@ func (r *rehearsals) Run(ctx context.Context) { r.run(ctx) }
 
 func (r *rehearsals) Hears() bool { return r.hears.Load() }
 
-func (r *rehearsals) Ask(ctx context.Context, messages []db.Message) map[string]*op.Effects { return r.ask(ctx, messages) }
+func (r *rehearsals) Ask(ctx context.Context, messages []db.Message) map[string]*op.Effects {
+	return r.ask(ctx, messages)
+}
 
 // Commands of a service's program.
 var (

@@ -144,7 +144,9 @@ func TestWhatAnotherServiceSaysTooLateOrMayNotSayCountsForNothing(t *testing.T) 
 		return named(messages[0].Key), nil
 	})
 	asker, other := start("booking", nil), start("webhooks", nil)
-	message := func(key string) []db.Message { return []db.Message{{Topic: proto.FormsCommandTopic, Key: key, Value: []byte("x")}} }
+	message := func(key string) []db.Message {
+		return []db.Message{{Topic: proto.FormsCommandTopic, Key: key, Value: []byte("x")}}
+	}
 
 	ctx, giveUp := context.WithCancel(t.Context())
 	late := make(chan map[string]*op.Effects)
