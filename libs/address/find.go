@@ -3,6 +3,7 @@ package address
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,17 +30,22 @@ const maxLocal = 64
 // Find returns the addresses in a text by where they begin, the longer of two first. Each stands delimited: in janx@a.example is
 // no x@a.example, and in d'hondt@b.example no hondt@b.example. In email=a@b.example stand a@b.example and the whole, which is an address too.
 func Find(text string) []Found {
+	if !strings.ContainsAny(text, `@%\`) {
+		return nil
+	}
 	all := find(text, false)
 	at := func(i int) int { return i }
-	// Links write @ as %40, and links in links that as %2540.
+	link := false
+	// Links write @ as %40, links in links as %2540, and texts in texts may be JSON in JSON.
 	for range 3 {
-		decoded, from := unescape(text)
+		decoded, from, unescaped := plain(text)
 		if decoded == text {
 			break
 		}
+		link = link || unescaped
 		outer := at
 		at = func(i int) int { return outer(from[i]) }
-		for _, f := range find(decoded, true) {
+		for _, f := range find(decoded, link) {
 			f.From, f.To = at(f.From), at(f.To)
 			if !slices.Contains(all, f) {
 				all = append(all, f)
@@ -56,7 +62,7 @@ func Find(text string) []Found {
 	return all
 }
 
-// find is Find without percent signs. In what was a link, + may be a blank.
+// find is Find in a text that is plain. In what was a link, + may be a blank.
 func find(text string, link bool) (all []Found) {
 	for i := range len(text) {
 		if text[i] != '@' {
@@ -75,12 +81,12 @@ func find(text string, link bool) (all []Found) {
 // domainIn is the length of what may be a domain at the beginning of text.
 func domainIn(text string) int {
 	end := strings.IndexFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '.' && r != '-' && r != '。'
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '.' && r != '-'
 	})
 	if end >= 0 {
 		text = text[:end]
 	}
-	return len(strings.TrimRight(text, ".-。"))
+	return len(strings.TrimRight(text, ".-"))
 }
 
 // beginnings are where an address whose @ stands at i may begin, the first one first.
@@ -111,25 +117,36 @@ func beginnings(text string, i int, link bool) (all []int) {
 // whole reports whether a word begins at run, the first of a row of characters that an address may have.
 func whole(text string, run int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:run])
-	return run == 0 || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !inLocalPart(text[run-1])
+	return run == 0 || !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Cf) && !inLocalPart(text[run-1])
 }
 
-// unescape takes the percent signs of links out of a text that has an @ written so, and says where each byte, and the end, stood.
-func unescape(text string) (decoded string, from []int) {
-	if !strings.Contains(text, "%40") && !strings.Contains(text, "%25") {
-		return text, nil
-	}
+// plain is a text as somebody reads it, and where each byte of it, and the end, stood: without marks that nobody sees, with plain dots, without quotes
+// around what stands before an @, without the escapes of JSON and, where an @ is written so, those of links, which it reports.
+func plain(text string) (decoded string, from []int, link bool) {
+	percent := strings.Contains(text, "%40") || strings.Contains(text, "%25")
 	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		from = append(from, i)
-		if i+2 < len(text) && text[i] == '%' {
+	for i, n := 0, 0; i < len(text); i += n {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		written := text[i : i+size]
+		n = size
+		switch {
+		case unicode.Is(unicode.Cf, r) || strings.HasPrefix(text[i:], `"@`):
+			continue
+		case strings.ContainsRune("。．｡", r):
+			written = "."
+		case r == '%' && percent && i+2 < len(text):
 			if c, err := url.PathUnescape(text[i : i+3]); err == nil {
-				b.WriteString(c)
-				i += 2
-				continue
+				written, n, link = c, 3, true
+			}
+		case r == '\\':
+			if c, _, rest, err := strconv.UnquoteChar(text[i:min(len(text), i+6)], '"'); err == nil {
+				written, n = string(c), min(len(text), i+6)-i-len(rest)
 			}
 		}
-		b.WriteByte(text[i])
+		for k := range len(written) {
+			from = append(from, min(i+k, i+n-1))
+		}
+		b.WriteString(written)
 	}
-	return b.String(), append(from, len(text))
+	return b.String(), append(from, len(text)), link
 }

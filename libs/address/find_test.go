@@ -46,6 +46,13 @@ func TestAddressesAreFoundWhereTheyStandInATextAndOnlyWhole(t *testing.T) {
 		"Info@BÜCHER.example":                            {"Info@bücher.example"},
 		"...erika@x.be":                                  {"erika@x.be"},
 		"éerika@x.be":                                    nil,
+		"eri\u00adka@x\u200b.be, ja\u200dn.erika@x.be":   {"erika@x.be", "jan.erika@x.be"},
+		"\u2068erika@x.be\u2069":                         {"erika@x.be"},
+		"erika@x．be erika@x｡be":                          {"erika@x.be", "erika@x.be"},
+		`"erika"@x.be`:                                   {"erika@x.be"},
+		`{"a":"{\"b\":\"\nerika\u0040x.be`:               {"erika@x.be"},
+		"erika+news@x.be":                                {"erika+news@x.be"},
+		"erika+news@x\u00ad.be":                          {"erika+news@x.be"},
 		"jan@localhost, 100%, a@b, @, x@":                nil,
 		strings.Repeat("a", 65) + "@x.be":                nil,
 		strings.Repeat("a", 64) + "@x.be":                {strings.Repeat("a", 64) + "@x.be"},
@@ -82,6 +89,9 @@ func TestEachAddressThatIsTakenIsFound(t *testing.T) {
 		link := "https://a.be/?e=" + url.QueryEscape(a) + "&b=1"
 		require.Contains(t, found(link), a, link)
 		require.Contains(t, found("https://a.be/?to="+url.QueryEscape(link)), a, link)
+		at := rapid.IntRange(0, strings.Index(a, "@")).Draw(t, "at")
+		marked := a[:at] + "\u00ad" + a[at:]
+		require.Equal(t, found(a), found(marked), marked)
 	})
 }
 

@@ -166,7 +166,8 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 	for _, f := range r.parts.Run {
 		start(background, f)
 	}
-	for _, j := range append(r.parts.Jobs, Job{"clean", time.Hour, k.DB.Clean}, Job{"counts", 5 * time.Second, k.DB.AddUpCounts}, Job{"statistics", 5 * time.Second, k.DB.Analyze}) {
+	for _, j := range append(r.parts.Jobs, Job{"clean", time.Hour, k.DB.Clean}, Job{"counts", 5 * time.Second, k.DB.AddUpCounts}, Job{"statistics", 5 * time.Second, k.DB.Analyze},
+		Job{"forget", 10 * time.Second, func(ctx context.Context) error { return k.DB.ForgetAgain(ctx, r.parts.Personal.forget) }}) {
 		start(ctx, func(ctx context.Context) { r.repeat(ctx, j) })
 	}
 	for _, w := range r.parts.Workers {

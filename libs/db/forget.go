@@ -18,8 +18,9 @@ import (
 )
 
 // Forget removes an erased person from the tables of this package: stored answers about them, and messages that wait to be
-// sent or were parked. Add the ids of their deleted records with p.AddID first. Messages of the same transaction stay. From
-// now on Forgotten and ForgottenSince report the person. The inbox holds only ids of events.
+// sent or were parked. Add the ids of their deleted records with p.AddID first. Messages of the same transaction stay, and take the place of
+// earlier ones about their records that name the person. From now on Forgotten and ForgottenSince report the person, and ForgetAgain
+// looks for what other transactions store meanwhile. The inbox holds only ids of events.
 func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if err := tx.rememberForgotten(ctx, p); err != nil {
 		return fmt.Errorf("remember who was forgotten: %w", err)
@@ -30,7 +31,7 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if err := tx.forgetDeeds(ctx, p); err != nil {
 		return fmt.Errorf("forget in how calls are taken back: %w", err)
 	}
-	parked, err := tx.messagesAbout(ctx, p, `select id, topic, key, value from parked where parked_at < $1`)
+	parked, err := tx.messagesAbout(ctx, p, `select id, topic, key, value, parked_at, false from parked`)
 	if err == nil && len(parked) > 0 {
 		ids := make([]int64, len(parked))
 		for i, m := range parked {
@@ -41,7 +42,8 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	if err != nil {
 		return fmt.Errorf("forget in parked messages: %w", err)
 	}
-	sent, err := tx.messagesAbout(ctx, p, `select seq, topic, key, value from outbox where created_at < $1 and topic <> '`+proto.ForgetTopic+`'`)
+	sent, err := tx.messagesAbout(ctx, p, `select seq, topic, key, value, created_at, (topic, key) in (select topic, key::text from ended) from outbox
+		where topic <> '`+proto.ForgetTopic+`'`)
 	if err != nil {
 		return fmt.Errorf("forget in outbox: %w", err)
 	}
@@ -55,8 +57,58 @@ func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
 		called = append(called, id[:])
 	}
 	_, err := tx.Exec(ctx, `insert into forgotten_person (called, at) select distinct c, $2::timestamptz from unnest($1::bytea[]) c
-		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at)`, called, p.At)
+		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at), again = true where not $3`, called, p.At, tx.again)
 	return err
+}
+
+// ForgetAgain calls forget once more with people whom Forget has removed, when all transactions have ended that began before it committed:
+// what these stored about a person, Forget could not see.
+func (d *DB) ForgetAgain(ctx context.Context, forget func(ctx context.Context, tx *Tx, p *erasure.Person) error) error {
+	type look struct {
+		At     time.Time `db:"at"`
+		Called [][]byte  `db:"called"`
+		Now    time.Time `db:"now"`
+	}
+	rows, err := d.Pool.Query(ctx, `select at, array_agg(called) as called, clock_timestamp() as now from forgotten_person where again group by at order by at`)
+	if err != nil {
+		return err
+	}
+	looks, err := pgx.CollectRows(rows, pgx.RowToStructByName[look])
+	if err != nil {
+		return err
+	}
+	for _, l := range looks {
+		if err := d.ended(ctx, l.Now); err != nil {
+			return fmt.Errorf("wait for open transactions: %w", err)
+		}
+		if err := d.Do(ctx, func(tx *Tx) error {
+			tx.again = true
+			if err := forget(ctx, tx, tx.person(l.At, l.Called)); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `update forgotten_person set again = false where called = any($1) and at = $2`, l.Called, l.At)
+			return err
+		}); err != nil {
+			return fmt.Errorf("forget again who was erased by %s: %w", l.At, err)
+		}
+	}
+	return nil
+}
+
+// ended waits until no transaction of this role is open that began before the time at.
+func (d *DB) ended(ctx context.Context, at time.Time) error {
+	for {
+		var open bool
+		if err := d.Pool.QueryRow(ctx, `select exists (select from pg_stat_activity where datname = current_database() and usename = current_user and xact_start < $1)`,
+			at).Scan(&open); err != nil || !open {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // PeopleNamed returns the erasure hashes of the addresses in texts, each once; never nil. A record is stored with them, so
@@ -87,18 +139,20 @@ func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person
 	if err != nil {
 		return nil, err
 	}
-	var ids []uuid.UUID
-	var called [][]byte
-	for _, c := range all {
+	return tx.person(at, all), nil
+}
+
+// person is the Person of rows of forgotten_person: ids and hashes.
+func (tx *Tx) person(at time.Time, rows [][]byte) *erasure.Person {
+	p := erasure.New(tx.hash, at, nil, nil)
+	for _, c := range rows {
 		if id, err := uuid.FromBytes(c); err == nil {
-			ids = append(ids, id)
+			p.AddID(id)
 		} else {
-			called = append(called, c)
+			p.AddCalled(c)
 		}
 	}
-	p := erasure.New(tx.hash, at, nil, called)
-	p.AddID(ids...)
-	return p, nil
+	return p
 }
 
 // storedMessage is a message in a table of this package.
@@ -107,17 +161,28 @@ type storedMessage struct {
 	key string
 }
 
-// messagesAbout returns those messages in list that are about the person.
+// messagesAbout returns those messages in list that are about the person. A message from p.At or later may be about a person who came back: it is
+// about this one if it names one of their records, or a record that this transaction publishes anew, which was handled late. A message of a record
+// that has ended says so to the other services, and is about the person only if it names them otherwise than by ids.
 func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string) (about []storedMessage, err error) {
-	rows, err := tx.Query(ctx, list, p.At)
+	anew := map[[2]string]bool{}
+	for _, m := range tx.waiting {
+		anew[[2]string{m.Topic, m.Key}] = true
+	}
+	byID, byName := erasure.New(tx.hash, p.At, nil, nil), erasure.New(tx.hash, p.At, nil, p.Called())
+	byID.AddID(p.IDs()...)
+	rows, err := tx.Query(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	var id int64
 	var m Message
-	_, err = pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value}, func() error {
+	var at time.Time
+	var ended bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value, &at, &ended}, func() error {
+		named := at.Before(p.At) || anew[[2]string{m.Topic, m.Key}]
 		// A tombstone erases the record and holds no data.
-		if len(m.Value) > 0 && Mentions(p, m) {
+		if len(m.Value) > 0 && (named && Mentions(byName, m) || !ended && Mentions(byID, m)) {
 			about = append(about, storedMessage{id, m.Key})
 		}
 		return nil

@@ -1,13 +1,16 @@
 package db_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
@@ -77,6 +80,79 @@ func TestForgettingAPersonLeavesTheirNamesakesAlone(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, (&relay.Relay{DB: d, Log: &relaytest.Log{}}).Flush(ctx))
+}
+
+func TestForgettingLateMeetsWhatWasPublishedSinceTheErasure(t *testing.T) {
+	d, ctx := dbtest.New(t, "desk", nil), t.Context()
+	d.Hash = hash
+	ann, gone, others := db.NewID().String(), db.NewID(), db.NewID().String()
+	event := func(key, kind, note string) db.Event {
+		return db.Event{Topic: proto.SubmissionTopic, Kind: kind, Key: key, Data: map[string]any{"id": key, "note": note}}
+	}
+	emit := func(events ...db.Event) {
+		require.NoError(t, d.Do(ctx, func(tx *db.Tx) error { return tx.EmitAll(ctx, events) }))
+	}
+	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
+		return tx.End(ctx, db.Event{Topic: proto.ContactTopic, Kind: proto.KindContactErased, Key: ann, Data: map[string]any{"id": ann}})
+	}))
+	emit(event(others, proto.KindFormSubmitted, "ask ann@x.example"), event(db.NewID().String(), proto.KindFormSubmitted, "I am back: ann@x.example"),
+		db.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: "submission/" + gone.String(), Data: &proto.Mail{Text: "somebody wrote"}})
+	p := erasure.New(hash, time.Now().Add(-time.Hour), []string{ann}, [][]byte{hash("ann@x.example")})
+	require.NoError(t, d.Do(ctx, func(tx *db.Tx) error {
+		if err := tx.Emit(ctx, event(others, proto.KindSubmissionUpdated, "ask")); err != nil {
+			return err
+		}
+		p.AddID(gone)
+		return tx.Forget(ctx, p)
+	}))
+	var notes []string
+	messages, err := d.Pool.Query(ctx, `select value from outbox order by seq`)
+	require.NoError(t, err)
+	var value []byte
+	_, err = pgx.ForEachRow(messages, []any{&value}, func() error {
+		var e proto.Envelope
+		require.NoError(t, protobuf.Unmarshal(value, &e))
+		notes = append(notes, e.GetKind()+" "+gjson.GetBytes(e.GetData(), "note").String())
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{proto.KindContactErased + " ", proto.KindFormSubmitted + " I am back: ann@x.example", proto.KindSubmissionUpdated + " ask"}, notes)
+}
+
+func TestAPersonIsForgottenAgainOnceTheTransactionsBesideHaveEnded(t *testing.T) {
+	d, ctx := dbtest.New(t, "desk", nil), t.Context()
+	d.Hash = hash
+	p := erasure.New(hash, time.Now().Add(time.Minute), nil, [][]byte{hash("ann@x.example")})
+	left := func() (n int) {
+		require.NoError(t, d.Pool.QueryRow(ctx, `select count(*) from outbox`).Scan(&n))
+		return n
+	}
+	forget := func(ctx context.Context, tx *db.Tx, p *erasure.Person) error { return tx.Forget(ctx, p) }
+	looked := make(chan error, 1)
+	// The transaction has begun, and stores what it emits after the person was forgotten.
+	require.NoError(t, d.Do(ctx, func(beside *db.Tx) error {
+		if _, err := beside.Exec(ctx, `select`); err != nil {
+			return err
+		}
+		require.NoError(t, d.Do(ctx, func(tx *db.Tx) error { return tx.Forget(ctx, p) }))
+		go func() { looked <- d.ForgetAgain(ctx, forget) }()
+		require.Eventually(t, func() bool { // it waits
+			var asks bool
+			err := d.Pool.QueryRow(ctx, `select exists (select from pg_stat_activity where query like '%usename = current_user and xact_start%' and query not like '%query like%' and datname = current_database())`).Scan(&asks)
+			return err == nil && asks
+		}, time.Minute, time.Millisecond)
+		return beside.Emit(ctx, db.Event{Topic: proto.MailTopic, Kind: proto.KindMail, Key: "1", Data: &proto.Mail{To: "ann@x.example"}})
+	}))
+	require.NoError(t, <-looked)
+	require.Zero(t, left())
+	// Once is enough, and nothing of later is the person's.
+	var again int
+	require.NoError(t, d.Pool.QueryRow(ctx, `select count(*) from forgotten_person where again`).Scan(&again))
+	require.Zero(t, again)
+	require.NoError(t, d.ForgetAgain(ctx, func(context.Context, *db.Tx, *erasure.Person) error {
+		t.Error("nobody is left")
+		return nil
+	}))
 }
 
 func TestATombstoneIsSentAgainWhenItMayBeCompacted(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 // Reading is how addresses are found in texts. It counts up whenever libs/address finds others in a text than before, and rows with hashes
 // of an earlier reading are then read again.
-const Reading = 1
+const Reading = 2
 
 // Hasher gives the keyed hash of an address or a name. Letter case makes no difference.
 type Hasher func(called string) []byte
@@ -45,10 +45,15 @@ func New(hash Hasher, at time.Time, ids []string, called [][]byte) *Person {
 			p.ids[id] = true
 		}
 	}
-	for _, h := range called {
+	p.AddCalled(called...)
+	return p
+}
+
+// AddCalled adds hashes of addresses and names.
+func (p *Person) AddCalled(hashes ...[]byte) {
+	for _, h := range hashes {
 		p.called[string(h)] = true
 	}
-	return p
 }
 
 // AddID adds ids of the person's records, so that texts and messages with these ids match.

@@ -121,7 +121,7 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 	var words []string
 	for _, key := range l.Keys {
 		local, _, _ := strings.Cut(key, "@")
-		words = append(words, local+"@")
+		words = append(words, local+"@", local+"%40", local+`"@`)
 	}
 	for _, n := range l.Names {
 		words = append(words, strings.ToLower(n.Last))

@@ -129,3 +129,28 @@ func TestDetailsThatArriveAfterTheErasureOfTheirClientAreNotKept(t *testing.T) {
 	d.Settle()
 	require.Equal(t, "jann@example.com", d.only()["values"].(m)["email"])
 }
+
+func TestWhatASenderWhoIsErasedSendsAtThatMomentGoesToo(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	free := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("message", "submission.fields.message")}, "new_contacts": m{"create": false}})
+	// The submission waits to be stored until the person is forgotten.
+	held := d.Begin()
+	_, err := held.Exec(t.Context(), `lock table submission in share mode`)
+	require.NoError(t, err)
+	sent := make(chan *apptest.Answer)
+	go func() { sent <- d.send(free, m{"email": "ann@example.com", "message": "hello"}) }()
+	d.Eventually(func() bool {
+		var waits bool
+		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from pg_locks where relation = 'submission'::regclass and not granted)`).Scan(&waits))
+		return waits
+	})
+	d.forget(nil, "ann@example.com")
+	require.NoError(t, held.Rollback(t.Context()))
+	(<-sent).Is(200)
+	d.Eventually(func() bool {
+		var left bool
+		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from submission) or exists (select from outbox where position('ann@example.com'::bytea in value) > 0)`).Scan(&left))
+		return !left
+	})
+}
