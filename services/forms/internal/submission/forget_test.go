@@ -139,18 +139,18 @@ func TestWhatASenderWhoIsErasedSendsAtThatMomentGoesToo(t *testing.T) {
 	_, err := held.Exec(t.Context(), `lock table submission in share mode`)
 	require.NoError(t, err)
 	sent := make(chan *apptest.Answer)
-	go func() { sent <- d.send(free, m{"email": "ann@example.com", "message": "hello"}) }()
+	go func() { sent <- d.send(free, m{"email": "dora@erased.example", "message": "hello"}) }()
 	d.Eventually(func() bool {
 		var waits bool
 		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from pg_locks where relation = 'submission'::regclass and not granted)`).Scan(&waits))
 		return waits
 	})
-	d.forget(nil, "ann@example.com")
+	d.forget(nil, "dora@erased.example")
 	require.NoError(t, held.Rollback(t.Context()))
 	(<-sent).Is(200)
 	d.Eventually(func() bool {
 		var left bool
-		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from submission) or exists (select from outbox where position('ann@example.com'::bytea in value) > 0)`).Scan(&left))
+		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from submission) or exists (select from outbox where position('dora@erased.example'::bytea in value) > 0)`).Scan(&left))
 		return !left
 	})
 }
