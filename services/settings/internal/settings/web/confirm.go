@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"frontdesk/libs/fault"
 	"frontdesk/libs/web"
@@ -43,6 +45,21 @@ func passwordRequired(err error) bool {
 func (p *pages) noPassword(w http.ResponseWriter, r *http.Request) bool {
 	who, err := p.signedIn(w, r)
 	return err == nil && !who.HasPassword()
+}
+
+// keeping is the address of a page with what was typed there under these names: signing in once more on the way loses none of it.
+func (p *pages) keeping(r *http.Request, path string, names ...string) string {
+	_ = r.ParseForm() // what cannot be read is not kept
+	q := url.Values{}
+	for _, name := range names {
+		if v := r.Form[name]; len(v) > 0 && v[0] != "" {
+			q[name] = v
+		}
+	}
+	if t := p.Reader(r); t.Chosen != "" {
+		q.Set("lang", t.Chosen)
+	}
+	return strings.TrimSuffix(path+"?"+q.Encode(), "?")
 }
 
 // askPassword asks for the password, or for a sign-in at the provider, and then leads to next, a path of this site.

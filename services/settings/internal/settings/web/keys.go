@@ -67,13 +67,30 @@ type keyForm struct {
 func (f keyForm) Permits(permission string) bool { return slices.Contains(f.Chosen, permission) }
 
 func (p *pages) showKeys(w http.ResponseWriter, r *http.Request) {
-	p.keys(w, r, http.StatusOK, newKeyForm())
+	f := newKeyForm()
+	if r.FormValue("name") != "" {
+		f = typedKey(r.Form)
+	}
+	p.keys(w, r, http.StatusOK, f)
 }
 
 func newKeyForm() keyForm { return keyForm{Ends: keyDays[0], Approval: op.ApprovalNever} }
 
+// typedKey is the form for a new key as it was sent, or as it came along in the address from signing in.
+func typedKey(v url.Values) keyForm {
+	f := keyForm{Name: strings.TrimSpace(v.Get("name")), Assistant: v.Get("assistant") != "", Limited: v.Get("may") == "some", Chosen: v["permission"],
+		Approval: cmp.Or(v.Get("approval"), op.ApprovalNever)}
+	f.Ends, _ = strconv.Atoi(v.Get("days"))
+	return f
+}
+
+// keysAddress is that of the page with the form that was sent in it, for who has to sign in on the way.
+func (p *pages) keysAddress(r *http.Request) string {
+	return p.keeping(r, keysPath, "name", "days", "may", "permission", "assistant", "approval")
+}
+
 func (p *pages) keys(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
-	who, ok := p.withAccount(w, r, keysPath)
+	who, ok := p.withAccount(w, r, p.keysAddress(r))
 	if !ok {
 		return
 	}
@@ -112,12 +129,11 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 		p.leadOn(w, r, in(t, keysPath))
 		return
 	}
-	f := keyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Assistant: r.PostFormValue("assistant") != "", Limited: r.PostFormValue("may") == "some",
-		Chosen: r.PostForm["permission"], Approval: cmp.Or(r.PostFormValue("approval"), op.ApprovalNever), AskPassword: r.PostForm.Has("password")}
-	f.Ends, _ = strconv.Atoi(r.PostFormValue("days"))
+	f := typedKey(r.PostForm)
+	f.AskPassword = r.PostForm.Has("password")
 	made, status := p.makeKey(w, r, &f)
 	if made == nil && f.AskPassword && p.noPassword(w, r) {
-		p.askPassword(w, r, http.StatusOK, typed{Next: in(t, keysPath)})
+		p.askPassword(w, r, http.StatusOK, typed{Next: p.keysAddress(r)})
 		return
 	}
 	if made == nil {

@@ -43,6 +43,7 @@ func (p *pages) signInChallenge(r *http.Request) *challenge {
 type passkeys struct {
 	Passkeys  []passkey
 	Challenge *challenge
+	Name      string
 	Problem   string
 }
 
@@ -57,7 +58,8 @@ func (p *pages) showPasskeys(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) passkeys(w http.ResponseWriter, r *http.Request, status int, problem string) {
-	if _, ok := p.withAccount(w, r, passkeysPath); !ok {
+	here := p.keeping(r, passkeysPath, "name")
+	if _, ok := p.withAccount(w, r, here); !ok {
 		return
 	}
 	var list struct{ Items []passkey }
@@ -68,14 +70,14 @@ func (p *pages) passkeys(w http.ResponseWriter, r *http.Request, status int, pro
 	}
 	t := p.Reader(r)
 	if passwordRequired(err) {
-		p.askPassword(w, r, http.StatusOK, typed{Next: in(t, passkeysPath)})
+		p.askPassword(w, r, http.StatusOK, typed{Next: here})
 		return
 	}
 	if err != nil && problem == "" {
 		problem, status, _ = p.refusal(w, r, err)
 	}
 	p.Render(w, r, status, "passkeys", web.Page{Title: t.T("account_passkeys"), Narrow: true, Scripts: []string{"account.js"}, Alternate: languages(r),
-		Data: passkeys{list.Items, c, problem}})
+		Data: passkeys{list.Items, c, r.FormValue("name"), problem}})
 }
 
 // changePasskeys adds the passkey that the browser has made, or removes one. One that is gone already is no error.
@@ -93,8 +95,10 @@ func (p *pages) changePasskeys(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case err == nil, passwordRequired(err), fault.From(err).Status == http.StatusUnauthorized:
+	case err == nil:
 		p.leadOn(w, r, in(t, passkeysPath))
+	case passwordRequired(err), fault.From(err).Status == http.StatusUnauthorized:
+		p.leadOn(w, r, p.keeping(r, passkeysPath, "name"))
 	default:
 		problem, status, wrong := p.refusal(w, r, err)
 		if wrong {
