@@ -1,9 +1,30 @@
-// Holds the languages to English: the same keys in the same order with the same placeholders. Ends with 1 when they differ.
+// Holds the languages to English: the same keys in the same order with the same placeholders, one word for one thing, and signs as printers set them.
+// Ends with 1 when they differ.
 import { readdirSync, readFileSync } from "node:fs"
+
+/** A space at which a French sentence would break before its sign, and an apostrophe of a typewriter. */
+const typed = { nl: /\p{L}'\p{L}/u, fr: /\p{L}'[\p{L}{]| [:;?!»]|« /u, de: /\p{L}'\p{L}/u }
 
 const src = new URL("src/", import.meta.url)
 const read = (folder, language) => JSON.parse(readFileSync(new URL(`${folder}/text/${language}.json`, src)))
 const holes = (text) => [...text.matchAll(/\{\w+\}/g)].map((m) => m[0]).sort().join()
+/** What people know by one word on every screen: in English, and then in each language. */
+const words = [
+  ["tags?", { nl: "labels?", fr: "étiquettes?", de: "schlagw(ort|örter)" }],
+  ["appointments?", { nl: "afspra(ak|ken)", fr: "rendez-vous", de: "termine?" }],
+  ["submissions?", { nl: "inzendingen|inzending", fr: "envois?|réponses?", de: "einsendung" }],
+  ["organizations?", { nl: "organisatie", fr: "organisation", de: "organisation" }],
+  ["tasks?", { nl: "ta(ak|ken)", fr: "tâches?", de: "aufgabe" }],
+  ["notes?", { nl: "notitie", fr: "notes?", de: "notiz" }],
+  ["fields?", { nl: "veld", fr: "champ", de: "feld" }],
+  ["clients?", { nl: "klant", fr: "client", de: "kund" }],
+  ["timeline", { nl: "tijdlijn", fr: "historique", de: "verlauf" }],
+  ["trash", { nl: "prullenbak", fr: "corbeille", de: "papierkorb" }],
+  ["colleagues?", { nl: "collega", fr: "collègue", de: "kolleg" }],
+  ["passwords?", { nl: "wachtwoord", fr: "mots? de passe", de: "passw" }],
+  ["closures?", { nl: "sluiting", fr: "fermeture", de: "schließ" }],
+  ["approvals?", { nl: "goedkeuring", fr: "accord", de: "freigabe" }],
+].map(([english, of]) => [new RegExp(`(?<![\\w{./-])(${english})(?![\\w}/-])`, "i"), Object.fromEntries(Object.entries(of).map(([language, word]) => [language, new RegExp(word, "i")]))])
 let wrong = 0
 const say = (text) => (console.error(text), wrong++)
 
@@ -21,8 +42,13 @@ for (const folder of readdirSync(src)) {
     const other = read(folder, language)
     const at = `${folder}/text/${language}.json`
     for (const key of Object.keys(english)) {
-      if (!(key in other)) say(`${at}: ${key} is missing`)
-      else if (holes(other[key]) !== holes(english[key])) say(`${at}: ${key} has other placeholders than English`)
+      if (!(key in other)) {
+        say(`${at}: ${key} is missing`)
+        continue
+      }
+      if (holes(other[key]) !== holes(english[key])) say(`${at}: ${key} has other placeholders than English`)
+      if (typed[language].test(other[key])) say(`${at}: ${key} has a space that breaks before a sign, or a straight apostrophe`)
+      for (const [word, of] of words) if (word.test(english[key]) && !of[language].test(other[key])) say(`${at}: ${key} has another word than ${of[language]} for what English calls ${word.exec(english[key])[0]}`)
     }
     for (const key of Object.keys(other)) if (!(key in english)) say(`${at}: ${key} is not in English`)
   }
