@@ -199,8 +199,12 @@ func (u *UI) Message(w http.ResponseWriter, r *http.Request, status int, m Messa
 	u.Render(w, r, status, "message", Page{Title: m.Title, Narrow: true, Data: m})
 }
 
-// NotFound answers 404 with a page.
+// NotFound answers 404 with a page that leads to the start of the site.
 func (u *UI) NotFound(w http.ResponseWriter, r *http.Request) {
 	t := u.Reader(r)
-	u.Message(w, r, http.StatusNotFound, Message{Icon: "search-x", Tone: "soft", Title: t.T("not_found"), Text: t.T("not_found_text")})
+	start := "/"
+	if t.Chosen != "" {
+		start += "?lang=" + t.Chosen
+	}
+	u.Message(w, r, http.StatusNotFound, Message{Icon: "search-x", Tone: "soft", Title: t.T("not_found"), Text: t.T("not_found_text"), Link: t.T("not_found_on"), LinkURL: start})
 }

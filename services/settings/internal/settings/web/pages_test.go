@@ -230,6 +230,7 @@ func TestPagesOfTheSiteShowWidgets(t *testing.T) {
 	require.Equal(t, 200, shown.status)
 	require.Regexp(t, `(?s)<p class="pre">One</p>\s*<svc-form form="3" lang="fr">.*href="/f/3\?lang=fr".*<p class="pre">two</p>\s*<p class="pre">\[svc-form\]</p>\s*<svc-booking lang="fr" staff="7"><noscript>.*&lt;script&gt;`, shown.body)
 	require.Equal(t, 404, do(t, s, "GET", "/nowhere", nil).status)
+	require.Contains(t, do(t, s, "GET", "/nowhere?lang=de", nil).body, `href="/?lang=de"`, "it leads on")
 	c.Patch("/settings/portal", map[string]any{"booking_page": true}).Is(200)
 	until.Holds(t, func() bool {
 		return strings.Contains(do(t, s, "GET", "/visit", nil).body, `href="http://localhost:8080/team/book?staff=7"`)
