@@ -19,10 +19,12 @@ async function fits(page, name) {
       const over = (e) => e.scrollWidth - e.clientWidth
       const names = [...document.querySelectorAll(".table--list tbody td:not(.cell-check) .cell-text:is(a, b)")].filter((e) => e.closest("tr").querySelector("td:not(.cell-check)").contains(e))
       const broken = []
+      // In a heading a word is read as a whole, however long its language makes it.
+      const wordOf = (e) => (e.closest("h1, h2, h3") ? /(?<!\S)[\p{L}\d]{2,24}(?!\S)/gu : /(?<!\S)[\p{L}\d]{2,8}(?!\S)/gu)
       const range = document.createRange()
       for (const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); texts.nextNode(); ) {
         if (texts.currentNode.parentElement.closest(".sr, .trap")) continue
-        for (const { 0: word, index } of texts.currentNode.data.matchAll(/(?<!\S)[\p{L}\d]{2,8}(?!\S)/gu)) {
+        for (const { 0: word, index } of texts.currentNode.data.matchAll(wordOf(texts.currentNode.parentElement))) {
           range.setStart(texts.currentNode, index)
           range.setEnd(texts.currentNode, index + word.length)
           if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) broken.push(word)
@@ -102,6 +104,75 @@ test("sixty services and a team of forty fit every width", async (t) => {
   await guest.page.locator(".choice:visible").first().waitFor()
   await fits(guest.page, "the booking page")
   await guest.end()
+})
+
+for (const locale of ["en-GB", "nl-BE", "fr-FR", "de-DE"]) {
+  test(`heads of columns, titles and what people usually have are whole, ${locale}`, async () => {
+    const u = unique()
+    const contact = await desk.admin.post("/contacts", { first_name: "Charlotte", last_name: "van den Broeck " + u, email: `charlotte.${u}@example.com`, phone: "+32470112233", status: "customer" })
+    await desk.admin.post("/organizations", { name: "Bakery " + u, email: `bakery.${u}@example.com`, city: "Sint-Amandsberg" })
+    const v = await member({ locale })
+    await v.page.goto(team() + "/contacts")
+    for (const screen of ["/contacts?search=" + u, "/organizations?search=" + u, "/contacts/" + contact.id, "/submissions", "/forms", "/pages", "/import", "/audit", "/settings/mails", "/hours?staff=business"]) {
+      await go(v, screen)
+      await v.page.getByRole("heading", { level: 1 }).waitFor()
+      await fits(v.page, screen)
+      for (const width of widths) {
+        await v.page.setViewportSize({ width, height: 800 })
+        const cut = await v.page.evaluate(async (ours) => {
+          for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+          const all = [...document.querySelectorAll(".table--list th, .nav-search span, .tag-form input, .table--list .cell-text")].filter((e) => e.checkVisibility() && (e.textContent || e.placeholder) && (ours || !e.closest("td")))
+          const hides = (e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3
+          const placed = (e) => {
+            // A placeholder has no box of its own: it is measured as a value.
+            e.value = e.placeholder
+            const wide = e.scrollWidth > e.clientWidth + 1
+            e.value = ""
+            return wide
+          }
+          return all.filter((e) => (e.matches("input") ? placed(e) : hides(e))).map((e) => e.placeholder ?? e.textContent)
+        }, screen.includes("search="))
+        assert.deepEqual(cut, [], `${screen} at ${width}`)
+      }
+    }
+    await v.end()
+  })
+}
+
+test("on paper a list shows its names whole, in black on white, and six weeks are a page", async () => {
+  const u = unique()
+  await desk.admin.post("/contacts", { first_name: "Charlotte", last_name: "van den Broeck " + u, email: `charlotte.${u}@example.com`, phone: "+32470112233", status: "customer" })
+  await desk.admin.post("/organizations", { name: "Bakkerij Van den Broeck " + u, email: `bakkerij.${u}@example.com`, city: "Sint-Amandsberg" })
+  const v = await member({ viewport: { width: 1280, height: 900 }, colorScheme: "dark" })
+  await v.page.goto(team() + "/contacts")
+  for (const screen of ["/contacts?search=" + u, "/organizations?search=" + u]) {
+    await go(v, screen)
+    await v.page.locator(".row-link").filter({ hasText: u }).waitFor()
+    await v.page.emulateMedia({ media: "print", colorScheme: "dark" })
+    // A4 and Letter with margins of 12 mm; columns keep the shape that they have on the screen.
+    const found = await v.page.evaluate(() => {
+      document.documentElement.style.width = "700px"
+      const cells = [...document.querySelectorAll(".table--list :is(th, .cell-text)")].filter((e) => e.checkVisibility())
+      const cut = cells.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)
+      const narrow = document.querySelector(".row-link").closest("td").clientWidth
+      const wide = document.querySelector(".table--list").getBoundingClientRect().right
+      const shown = [...document.querySelectorAll(".main .button, .nav, .tools, .cell-check")].filter((e) => e.checkVisibility()).map((e) => e.className)
+      document.documentElement.style.width = ""
+      return { cut, narrow, wide, shown, ink: getComputedStyle(document.querySelector(".row-link")).color }
+    })
+    assert.deepEqual(found.cut, [], screen)
+    assert.deepEqual(found.shown, [], screen)
+    assert.ok(found.narrow >= 130 && found.wide <= 701, `${screen}: the names have ${found.narrow} pixels, the table ends at ${found.wide}`)
+    assert.ok(found.ink.match(/\d+/g).slice(0, 3).every((n) => n < 80), `${screen}: ink is ${found.ink}`)
+    await v.page.emulateMedia({ media: "screen", colorScheme: "dark" })
+  }
+  await go(v, "/calendar?view=month&date=2027-05-15") // from 26 April to 6 June
+  await v.page.locator(".month tbody tr").nth(5).waitFor()
+  for (const format of ["A4", "Letter"]) {
+    const pdf = (await v.page.pdf({ format })).toString("latin1")
+    assert.equal(pdf.match(/\/Type\s*\/Page\b/g).length, 1, `pages of a month on ${format}`)
+  }
+  await v.end()
 })
 
 test("a person chooses the columns of a list, and finds them so again", async () => {

@@ -63,7 +63,7 @@ export function Contacts() {
         {c.deleted_at && !search.deleted && <span className="mark mark--bad">{t("contacts.in_trash")}</span>}
       </div>
     ) },
-    { key: "email", label: t("contacts.email"), width: 14, hides: 2, cell: (c) => <span className="cell-text">{c.email}</span> },
+    { key: "email", label: t("contacts.email"), width: 17, hides: 2, cell: (c) => <span className="cell-text">{c.email}</span> },
     { key: "phone", label: t("contacts.phone"), width: 10, hides: 3, cell: (c) => <span className="cell-text num">{c.phone}</span> },
     { key: "status", label: t("contacts.status"), width: 8, under: true, cell: (c) => <Status status={c.status} /> },
     { key: "tags", label: t("contacts.tags"), width: 12, hides: 5, cell: (c) => <span className="row row--tight">{c.tags.slice(0, 3).map((x) => <span key={x} className="tag"><span>{x}</span></span>)}{c.tags.length > 3 && <span className="soft small">+{c.tags.length - 3}</span>}</span> },

@@ -23,9 +23,9 @@ export function Imports() {
   const columns = useMemo((): Column<Listed>[] => [
     { key: "file", label: t("contacts.file"), cell: (m) => <span className="cell-main"><Link to="/import/$id" params={{ id: m.id }} className="row-link cell-text">{m.file_name}</Link><small className="cell-text">{t("contacts.rows", { n: m.totals.rows })}</small></span> },
     { key: "status", label: t("contacts.status"), under: true, cell: (m) => <ImportStatus m={m} /> },
-    { key: "created", label: t("contacts.import_created"), width: 6.5, end: true, hides: 3, cell: (m) => number(m.totals.created) },
-    { key: "updated", label: t("contacts.import_updated"), width: 6.5, end: true, hides: 4, cell: (m) => number(m.totals.updated) },
-    { key: "failed", label: t("contacts.import_failed"), width: 6.5, end: true, hides: 2, cell: (m) => (m.totals.failed > 0 ? <b className="bad">{number(m.totals.failed)}</b> : "0") },
+    { key: "created", label: t("contacts.import_created"), width: 7, end: true, hides: 3, cell: (m) => number(m.totals.created) },
+    { key: "updated", label: t("contacts.import_updated"), width: 7, end: true, hides: 4, cell: (m) => number(m.totals.updated) },
+    { key: "failed", label: t("contacts.import_failed"), width: 8.5, end: true, hides: 2, cell: (m) => (m.totals.failed > 0 ? <b className="bad">{number(m.totals.failed)}</b> : "0") },
     { key: "at", label: t("contacts.uploaded"), end: true, hides: 1, cell: (m) => <time className="soft nowrap" dateTime={m.created_at} title={momentText(m.created_at)}>{agoText(m.created_at)}</time> },
   ], [])
   return (

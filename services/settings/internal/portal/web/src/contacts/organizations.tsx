@@ -44,7 +44,7 @@ export function Organizations() {
     ) },
     { key: "city", label: t("contacts.city"), width: 10, hides: 2, cell: (o) => <span className="cell-text">{o.city}</span> },
     { key: "vat", label: t("contacts.vat_number"), width: 11, hides: 4, cell: (o) => <span className="cell-text num">{o.vat_number}</span> },
-    { key: "email", label: t("contacts.email"), width: 14, hides: 3, cell: (o) => <span className="cell-text">{o.email}</span> },
+    { key: "email", label: t("contacts.email"), width: 17, hides: 3, cell: (o) => <span className="cell-text">{o.email}</span> },
     { key: "people", label: t("contacts.people"), width: 6, end: true, cell: (o) => number(o.contacts_count) },
     { key: "created", label: t("views.created"), width: 8, hides: 5, sorts: ["-created_at", "created_at"], cell: (o) => <span className="soft nowrap">{dateText(o.created_at)}</span> },
     search.deleted

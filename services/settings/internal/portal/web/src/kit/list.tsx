@@ -35,7 +35,7 @@ export type Column<T> = Fit & { label: string; cell: (item: T) => ReactNode; end
 /** The order of a list, and how to ask for another; undefined is the usual one. */
 export type Sorting = { by: string; set: (by: string | undefined) => void }
 
-/** The width of the ticks before each row, in pixels. */
+/** The width of .cell-check, in pixels. */
 const checkWidth = 52
 
 type Selection<T> = { chosen: ReadonlySet<string>; all?: boolean; toggle: (id: string) => void; toggleAll?: (ids: string[]) => void; label: (item: T) => string }
@@ -156,7 +156,7 @@ export function List<T>({ list, waits, columns, keeps, choice, sorting, id, name
         <table className="table table--list" aria-label={name} aria-busy={list.isFetching}>
           <thead>
             <tr>
-              {selection && <th className="cell-check" style={{ width: checkWidth }}>{selection.toggleAll ? (
+              {selection && <th className="cell-check">{selection.toggleAll ? (
                 <label className="check-target"><input type="checkbox" checked={selection.all || rows.every((x) => selection.chosen.has(id(x)))} onChange={() => selection.toggleAll!(rows.map(id))} aria-label={t("list.select_all")} /></label>
               ) : <span className="sr">{t("list.select")}</span>}</th>}
               {shape.shown.map((c, i) => <HeadCell key={c.key} column={c} first={i === 0} sorting={sorting} />)}
