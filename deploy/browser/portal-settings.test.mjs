@@ -3,14 +3,9 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, checkModes, visitor } from "./browser.mjs"
 import { Client, mails, ripe, until } from "./system.mjs"
-import { browser, checkScreens, desk, member, open, openListening, screens, team, unique } from "./team.mjs"
+import { browser, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
-
-const sections = screens.filter(([path, { titles }]) => /^\/(settings|apps)/.test(path) && titles).map(([path, { titles }]) => [path, titles.en])
-
-test("every screen of the settings, in every mode", () =>
-  checkScreens("settings", (page) => sections.map(([path, heading]) => [path, page.locator("body", { has: page.locator(".settings-main .panel, .hub, .app-list, .settings-list table, .blank") }).getByRole("heading", { name: heading, level: 1 })])))
 
 test("a document is saved with what differs, and a refusal stands at its field", async () => {
   const v = await member()

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { Client, known, mails, password, until } from "./system.mjs"
-import { checkScreens, colleague, desk, member, open, openListening, team, unique } from "./team.mjs"
+import { colleague, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 test("somebody is invited, mailed again, and the invitation is revoked by name", async () => {
   const name = "Cleo " + unique()
@@ -236,9 +236,4 @@ test("Ctrl-K finds a colleague, and j walks over the team", async () => {
   await v.page.keyboard.press("Enter")
   await v.page.getByRole("heading", { name: c.name, level: 1 }).waitFor()
   await v.end()
-})
-
-test("every screen of the team, in every mode, and in Dutch", async () => {
-  const c = await colleague()
-  await checkScreens("team", (page) => [["/people", page.getByRole("link", { name: c.name })], ["/people/" + c.user_id, page.locator(".week-day"), "person"], ["/audit", page.locator(".audit-action")]], { language: "nl-BE" })
 })

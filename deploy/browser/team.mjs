@@ -28,8 +28,11 @@ export async function openListening(v, path, heading) {
   await network.detach()
 }
 
-/** Goes to a screen by the program's router: nothing loads again but what the screen reads. */
-export const go = (v, path) => v.page.evaluate((to) => history.pushState({}, "", to), new URL(team() + path).href)
+/** Goes to a screen by the program's router, and waits until it has taken the place of the one before. */
+export async function go(v, path) {
+  await v.page.evaluate((to) => history.pushState({}, "", to), new URL(team() + path).href)
+  await v.page.waitForFunction(() => globalThis.__TSR_ROUTER__.state.status === "idle")
+}
 
 /**
  * Checks screens in every mode, in one page that loads once. screensOf gives of a page their paths, what shows that each is there, and
@@ -104,7 +107,7 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
     }))
   const appointment = await book(soon, "confirmed")
   await book(soon + 86_400_000, "pending")
-  const upload = await api.post("/imports", { file_name: mark + ".csv", csv: `First name,Email\r\n${mark},${mark}-2@example.com\r\n` })
+  const upload = await api.post("/imports", { file_name: mark + ".csv", csv: `Voornaam,E-mail\r\n${mark},${mark}-2@example.com\r\n` })
   await ripe(shown)
   await visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", email, words: "Words of " + mark } })
   const submission = await until("the submission", async () => (await api.get("/submissions?form=" + form.id)).items[0])

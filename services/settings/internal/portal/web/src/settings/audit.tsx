@@ -97,11 +97,11 @@ export function Audit() {
 /** So many changed fields stand in the list; the others open. */
 const most = 3
 
-/** What changed, before and after. Fields have the API's names. */
+/** What changed, before and after. Fields have the API's names, which are English. */
 function Changes({ changes }: { changes: NonNullable<Entry["changes"]> }) {
   const all = (Object.entries(changes) as [string, { old: unknown; new: unknown }][]).sort(([a], [b]) => a.localeCompare(b))
   const row = ([name, c]: (typeof all)[number]) => (
-    <li key={name}><span className="soft">{words(name.replace(/[._]/g, " "))}</span> <del>{valueText(c.old)}</del> <span aria-hidden>→</span> <ins>{valueText(c.new)}</ins></li>
+    <li key={name}><span className="soft" lang="en">{words(name.replace(/[._]/g, " "))}</span> <del>{valueText(c.old)}</del> <span aria-hidden>→</span> <ins>{valueText(c.new)}</ins></li>
   )
   return (
     <>
