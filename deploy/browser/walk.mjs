@@ -19,9 +19,8 @@ for (const colorScheme of colours.split(",")) {
       console.log(`${path}: nothing to show`)
       continue
     }
-    await v.page.evaluate(() => document.querySelector("h1")?.setAttribute("data-before", ""))
     await go(v, path.replace("$id", ids[path]))
-    await v.page.locator("h1:not([data-before])").waitFor()
+    await v.page.locator("main h1").waitFor()
     await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
     for (const width of widths.split(",").map(Number)) {
       await v.page.setViewportSize({ width, height: 900 })

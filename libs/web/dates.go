@@ -57,8 +57,14 @@ func (t *Reader) Clock(m time.Time) string { return t.In(m).Format("15:04") }
 // Stamp is a moment for the attribute datetime.
 func (t *Reader) Stamp(m time.Time) string { return t.In(m).Format(time.RFC3339) }
 
-// ZoneName is the city of the business's zone, "Brussels".
-func (t *Reader) ZoneName() string { return zoneCity(t.zone.String()) }
+// ZoneName is the city of the business's zone, by the name of the language where there is a text city_…: "Brussels", "Brüssel".
+func (t *Reader) ZoneName() string {
+	city := zoneCity(t.zone.String())
+	if name, ok := t.texts["city_"+city]; ok {
+		return name
+	}
+	return city
+}
 
 // zoneCity is the city of an IANA zone's name.
 func zoneCity(zone string) string {

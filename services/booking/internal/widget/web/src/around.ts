@@ -35,7 +35,7 @@ export function around(mount: Mount, data: WidgetData): Around {
     f,
     origin: mount.origin,
     zone,
-    zoneName: city(zone),
+    zoneName: mount.texts["city_" + city(zone)] ?? city(zone),
     locale,
     language: mount.language,
     yours: (moment, { location_type }) => {
