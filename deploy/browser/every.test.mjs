@@ -49,7 +49,7 @@ test("every page that a service serves, in every mode", async () => {
     const { page } = signedIn ? person : guest
     const address = desk.gateway + (await at())
     await until("the page " + address, async () => (await page.goto(address)).status() < 500)
-    await page.locator("h1:visible").first().waitFor()
+    await page.getByRole("heading").first().waitFor()
     await checkModes(page, "page " + path)
   }
   await guest.end()
