@@ -48,16 +48,13 @@ func (p *pages) noPassword(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // keeping is the address of a page with what was typed there under these names: signing in once more on the way loses none of it.
-func (p *pages) keeping(r *http.Request, path string, names ...string) string {
+func keeping(r *http.Request, path string, names ...string) string {
 	_ = r.ParseForm() // what cannot be read is not kept
 	q := url.Values{}
-	for _, name := range names {
+	for _, name := range append(names, "lang") {
 		if v := r.Form[name]; len(v) > 0 && v[0] != "" {
 			q[name] = v
 		}
-	}
-	if t := p.Reader(r); t.Chosen != "" {
-		q.Set("lang", t.Chosen)
 	}
 	return strings.TrimSuffix(path+"?"+q.Encode(), "?")
 }

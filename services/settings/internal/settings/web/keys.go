@@ -67,30 +67,25 @@ type keyForm struct {
 func (f keyForm) Permits(permission string) bool { return slices.Contains(f.Chosen, permission) }
 
 func (p *pages) showKeys(w http.ResponseWriter, r *http.Request) {
-	f := newKeyForm()
-	if r.FormValue("name") != "" {
-		f = typedKey(r.Form)
-	}
-	p.keys(w, r, http.StatusOK, f)
+	_ = r.ParseForm() // what cannot be read is not shown
+	p.keys(w, r, http.StatusOK, typedKey(r.Form))
 }
 
-func newKeyForm() keyForm { return keyForm{Ends: keyDays[0], Approval: op.ApprovalNever} }
-
-// typedKey is the form for a new key as it was sent, or as it came along in the address from signing in.
+// typedKey is the form for a new key as it was sent, or as it came along in the address from signing in; of no values, an empty one.
 func typedKey(v url.Values) keyForm {
 	f := keyForm{Name: strings.TrimSpace(v.Get("name")), Assistant: v.Get("assistant") != "", Limited: v.Get("may") == "some", Chosen: v["permission"],
 		Approval: cmp.Or(v.Get("approval"), op.ApprovalNever)}
-	f.Ends, _ = strconv.Atoi(v.Get("days"))
+	f.Ends, _ = strconv.Atoi(cmp.Or(v.Get("days"), strconv.Itoa(keyDays[0])))
 	return f
 }
 
 // keysAddress is that of the page with the form that was sent in it, for who has to sign in on the way.
-func (p *pages) keysAddress(r *http.Request) string {
-	return p.keeping(r, keysPath, "name", "days", "may", "permission", "assistant", "approval")
+func keysAddress(r *http.Request) string {
+	return keeping(r, keysPath, "name", "days", "may", "permission", "assistant", "approval")
 }
 
 func (p *pages) keys(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
-	who, ok := p.withAccount(w, r, p.keysAddress(r))
+	who, ok := p.withAccount(w, r, keysAddress(r))
 	if !ok {
 		return
 	}
@@ -120,10 +115,8 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 			err = p.CallAs(w, r, http.MethodDelete, "/me/application-passwords/"+url.PathEscape(id), nil, nil)
 		}
 		if err != nil && !isGone(err) {
-			f := newKeyForm()
-			var status int
-			f.Problem, status, _ = p.refusal(w, r, err)
-			p.keys(w, r, status, f)
+			problem, status, _ := p.refusal(w, r, err)
+			p.keys(w, r, status, keyForm{Ends: keyDays[0], confirmation: confirmation{Problem: problem}})
 			return
 		}
 		p.leadOn(w, r, in(t, keysPath))
@@ -133,7 +126,7 @@ func (p *pages) changeKeys(w http.ResponseWriter, r *http.Request) {
 	f.AskPassword = r.PostForm.Has("password")
 	made, status := p.makeKey(w, r, &f)
 	if made == nil && f.AskPassword && p.noPassword(w, r) {
-		p.askPassword(w, r, http.StatusOK, typed{Next: p.keysAddress(r)})
+		p.askPassword(w, r, http.StatusOK, typed{Next: keysAddress(r)})
 		return
 	}
 	if made == nil {

@@ -58,7 +58,7 @@ func (p *pages) showPasskeys(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) passkeys(w http.ResponseWriter, r *http.Request, status int, problem string) {
-	here := p.keeping(r, passkeysPath, "name")
+	here := keeping(r, passkeysPath, "name")
 	if _, ok := p.withAccount(w, r, here); !ok {
 		return
 	}
@@ -98,7 +98,7 @@ func (p *pages) changePasskeys(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		p.leadOn(w, r, in(t, passkeysPath))
 	case passwordRequired(err), fault.From(err).Status == http.StatusUnauthorized:
-		p.leadOn(w, r, p.keeping(r, passkeysPath, "name"))
+		p.leadOn(w, r, keeping(r, passkeysPath, "name"))
 	default:
 		problem, status, wrong := p.refusal(w, r, err)
 		if wrong {
