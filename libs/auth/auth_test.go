@@ -192,6 +192,7 @@ func TestOnlySettingsSaysForWhomItCalls(t *testing.T) {
 		"a thief":             {of("settings", "another master key of somebody"), 0, nil, "192.0.2.1"},
 		"another service":     {of("booking", master), 0, nil, "192.0.2.1"},
 		"another credential":  {of("settings", master), 0, func(h http.Header) { h.Set("Authorization", "Bearer other") }, "192.0.2.1"},
+		"a session":           {of("settings", master), 0, func(h http.Header) { h.Set("Cookie", "svc_session=stolen") }, "192.0.2.1"},
 		"another address":     {of("settings", master), 0, func(h http.Header) { h.Set(vouchHeader, strings.Replace(h.Get(vouchHeader), "203", "204", 1)) }, "192.0.2.1"},
 		"no signature at all": {of("settings", master), 0, func(h http.Header) { h.Set(vouchHeader, "203.0.113.9") }, "192.0.2.1"},
 	} {

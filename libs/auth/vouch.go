@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,6 @@ func (a *Auth) fresh(stamp int64) bool { return a.Now().Sub(time.UnixMicro(stamp
 
 // vouched is what is signed. It belongs to one credential, so it says nothing about another caller.
 func vouched(h http.Header, address string) trust.Message {
-	credential := sha256.Sum256([]byte(h.Get("Authorization")))
+	credential := sha256.Sum256([]byte(strings.Join(slices.Concat(h.Values("Cookie"), []string{h.Get("Authorization")}), "\n")))
 	return trust.Message{Topic: vouchHeader, Key: string(credential[:]), Value: []byte(address)}
 }

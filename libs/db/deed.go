@@ -130,7 +130,10 @@ func (tx *Tx) KeepDeed(d Deed, touched map[string]Versions) error {
 	var undoes *uuid.UUID
 	var step *int
 	if d.Undoes != nil {
-		undoes, step = &d.Undoes.Entry, &d.Undoes.Step
+		undoes = &d.Undoes.Entry
+		if !tx.undid { // of several entries of a transaction the first stands for the step
+			step, tx.undid = &d.Undoes.Step, true
+		}
 	}
 	tx.Defer(`insert into deed (entry, operation, user_id, credential, label, record_type, record_id, reason, steps, undoes, step, about, people, at)
 		values (@entry, @operation, @user, @credential, @label, @type, @id, @reason, @steps::jsonb, @undoes, @step, coalesce(@about::uuid[], '{}'), coalesce(@people::bytea[], '{}'), @now)`,
@@ -162,8 +165,13 @@ func (tx *Tx) keepConsequence() error {
 // work, what was taken back, and what took something back do not count. present are the records' versions before this transaction. Records that the call has
 // not changed are left out; known reports whether it has changed one of them.
 func (tx *Tx) Untouched(ctx context.Context, u Undoing, present map[string]int64) (known bool, err error) {
+	// Who takes back the same call at this moment comes one after the other, each with a statement that sees what the one before did.
+	err = tx.QueryRow(ctx, `select true from deed where entry = $1 for update`, u.Entry).Scan(&known)
 	var undone bool
-	err = tx.QueryRow(ctx, `select exists (select from deed where undoes = entry.entry and step = $2) from deed entry where entry = $1`, u.Entry, u.Step).Scan(&undone)
+	if err == nil {
+		err = tx.QueryRow(ctx, `select exists (select from deed where undoes = $1 and step = $2)`, u.Entry, u.Step).Scan(&undone)
+	}
+	known = false
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, fault.NotFound("call to take back")
@@ -199,7 +207,7 @@ func (tx *Tx) Untouched(ctx context.Context, u Undoing, present map[string]int64
 // Deeds are those of calls by their audit entries; entries that are not known are left out. Steps that were taken back have no operation.
 func (tx *Tx) Deeds(ctx context.Context, entries []uuid.UUID) ([]Deed, error) {
 	rows, err := tx.Query(ctx, `select d.entry, d.operation, d.record_type, d.record_id, d.reason, d.steps,
-		array(select step from deed t where t.undoes = d.entry) from deed d where d.entry = any($1) and d.at > $2`, entries, tx.Now.AddDate(0, 0, -DeedsKept))
+		array(select step from deed t where t.undoes = d.entry and step is not null) from deed d where d.entry = any($1) and d.at > $2`, entries, tx.Now.AddDate(0, 0, -DeedsKept))
 	if err != nil {
 		return nil, fmt.Errorf("db: read deeds: %w", err)
 	}

@@ -19,7 +19,7 @@ CREATE TABLE deed (
 	CONSTRAINT deed_pkey PRIMARY KEY (entry)
 );
 CREATE INDEX deed_age ON deed (at);
-CREATE INDEX deed_undoes ON deed (undoes) WHERE (undoes IS NOT NULL);
+CREATE UNIQUE INDEX deed_undoes ON deed (undoes, step) WHERE (undoes IS NOT NULL);
 
 CREATE TABLE deed_record (
 	record text NOT NULL,

@@ -43,6 +43,7 @@ type Tx struct {
 	changed   change.Set // of the next audit entry
 	was       change.Set // beside them, see Was
 	steps     []Step
+	undid     bool // a step is taken back
 	touched   map[string]Versions
 	expects   expected
 	compared  bool

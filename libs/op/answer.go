@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/libs/auth"
+	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
 
@@ -39,11 +41,12 @@ func Identify(w http.ResponseWriter, r *http.Request) *http.Request {
 // Header is the request's header, for the few operations that show or check what a proxy or browser sent.
 func Header(ctx context.Context) http.Header { h, _ := ctx.Value(headerKey{}).(http.Header); return h }
 
-// Onward gives a call that this process makes for its caller their session, and what their request is known by in logs and traces.
-func Onward(ctx context.Context, req *http.Request) {
+// Onward gives a call that this process makes for its caller their session and address, and what their request is known by in logs and traces.
+func Onward(ctx context.Context, a *auth.Auth, req *http.Request) error {
 	for _, name := range []string{"Cookie", "X-Request-Id", "Traceparent"} {
 		req.Header[name] = Header(ctx)[name]
 	}
+	return a.Vouch(req.Header, db.ActorFrom(ctx).Address)
 }
 
 // Host is the host that the request was sent to, with its port.

@@ -19,6 +19,7 @@ import (
 // takeout is where all of the business's data leaves in one file.
 type takeout struct {
 	gateway string
+	auth    *auth.Auth
 	client  *http.Client
 	now     func() time.Time
 }
@@ -39,7 +40,7 @@ var lists = []op.List{
 }
 
 func newTakeout(k *app.Kit) takeout {
-	return takeout{gateway: k.Config.Gateway(), client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, now: time.Now}
+	return takeout{gateway: k.Config.Gateway(), auth: k.Auth, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, now: time.Now}
 }
 
 func (t takeout) operations(set *op.Set) {
@@ -92,7 +93,9 @@ func (t takeout) fetch(ctx context.Context, service string, file *os.File) (*zip
 	if err != nil {
 		return nil, err
 	}
-	op.Onward(ctx, req)
+	if err := op.Onward(ctx, t.auth, req); err != nil {
+		return nil, err
+	}
 	missing := fault.New(http.StatusServiceUnavailable, "svc_unavailable", "The service "+service+" does not answer, so nothing was exported. Try again in a moment.", "service", service)
 	res, err := t.client.Do(req)
 	if err != nil {

@@ -2,15 +2,19 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"frontdesk/libs/app"
 )
@@ -36,7 +40,7 @@ func TestWorkIsListedByTheHourAndTakenBack(t *testing.T) {
 	at, err := url.Parse(s.URL)
 	require.NoError(t, err)
 	to = httputil.NewSingleHostReverseProxy(at)
-	person := admin(t, s)
+	person := admin(t, s).With("X-Forwarded-For", "203.0.113.77")
 	made := person.Post("/me/application-passwords", map[string]any{"name": "Robot", "assistant": false}).Is(201)
 	work := basic(s, "admin", made.Text("password"))
 
@@ -63,6 +67,11 @@ func TestWorkIsListedByTheHourAndTakenBack(t *testing.T) {
 	require.Equal(t, 1.0, person.Post("/undo", asked).Is(200).Field("undone"))
 	person.Get("/views/"+view).Fails(404, "svc_not_found")
 	require.Equal(t, 0.0, person.Post("/undo", asked).Is(200).Field("undone"))
+	addresses := map[any]bool{}
+	for _, e := range person.Get("/audit-log?action=delete-view").Is(200).Items() {
+		addresses[e["address"]] = true
+	}
+	require.Equal(t, map[any]bool{"203.0.113.77": true}, addresses, "the address of the person, and not that of this service")
 
 	person.Post("/undo", map[string]any{"from": asked["from"], "to": asked["to"]}).Fails(400, "svc_invalid_param")
 	work.Get("/sessions-of-work").Fails(403, "svc_forbidden")
@@ -108,4 +117,71 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	require.Equal(t, before, seen())
 	require.Empty(t, person.TakeBack(work), "a second time nothing is left")
 	s.CheckUndo()
+}
+
+// Work of an assistant beside that of a colleague, in any order, on documents of the site, a page and a view.
+func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	person := admin(t, s)
+	an := join(t, s, person, "an@example.com", "site_admin")
+	colleague := withKey(t, s, an, "an@example.com", false)
+	page := fmt.Sprint("/pages/", person.Post("/pages", `{"title":"About","content":"Who we are"}`).Is(201).Field("id"))
+	view := "/views/" + person.Post("/views", `{"entity":"contacts","name":"Customers","query":{},"shared":true}`).Is(201).Text("id")
+	bodies := map[string]func(n int) string{
+		page:                   func(n int) string { return fmt.Sprintf(`{"title":"About %d"}`, n) },
+		view:                   func(n int) string { return fmt.Sprintf(`{"name":"Customers %d"}`, n) },
+		"/settings/form-style": func(n int) string { return fmt.Sprintf(`{"size":1%d}`, n) },
+		"/settings/general":    func(n int) string { return fmt.Sprintf(`{"business":{"phone":"+32 9 123 45 6%d"}}`, n) },
+		"/settings/privacy":    func(n int) string { return fmt.Sprintf(`{"delete_on_uninstall":%t}`, n > 4) },
+	}
+	records := slices.Sorted(maps.Keys(bodies))
+	seen := func() map[string]any {
+		all := map[string]any{}
+		for _, path := range records {
+			record := person.Get(path).Is(200).Map()
+			delete(record, "updated_at")
+			all[path] = record
+		}
+		return all
+	}
+	type act struct {
+		On, Value   int
+		ByColleague bool
+	}
+	draw := rapid.Custom(func(t *rapid.T) []act {
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
+			return act{rapid.IntRange(0, len(records)-1).Draw(t, "on"), rapid.IntRange(2, 8).Draw(t, "value"), rapid.IntRange(0, 5).Draw(t, "who") == 0}
+		}), 3, 12).Draw(t, "acts")
+	})
+	for seed := range 6 {
+		email := fmt.Sprintf("work%d@example.com", seed)
+		worker := join(t, s, person, email, "site_admin")
+		acts, work := draw.Example(seed), withKey(t, s, worker, email, false)
+		work.UserID = userID(worker)
+		before := seen()
+		last, shared := map[string]bool{}, map[string]bool{} // whether the colleague was the last one to change it, or has changed it at all
+		for _, a := range acts {
+			who, path := work, records[a.On]
+			if a.ByColleague {
+				who = colleague
+			}
+			was := seen()[path]
+			who.Patch(path, bodies[path](a.Value)).Is(200)
+			if !assert.ObjectsAreEqual(was, seen()[path]) {
+				last[path], shared[path] = a.ByColleague, shared[path] || a.ByColleague
+			}
+		}
+		done := seen()
+		left := person.TakeBack(work)
+		after := seen()
+		for _, path := range records {
+			if !shared[path] {
+				require.Equal(t, before[path], after[path], "%s, %v: %v", path, acts, left)
+			}
+			if last[path] {
+				require.Equal(t, done[path], after[path], "%s, %v: %v", path, acts, left)
+			}
+		}
+	}
 }

@@ -222,7 +222,9 @@ func (r *Room) send(ctx context.Context, method, path string, body []byte, heade
 	for name, values := range header {
 		req.Header[name] = values
 	}
-	op.Onward(ctx, req)
+	if err := op.Onward(ctx, r.Auth, req); err != nil {
+		return 0, nil, err
+	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := r.client.Do(req)
 	if err != nil {
