@@ -841,12 +841,14 @@ type HeldCall struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Method string                 `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
 	// Path and query.
-	Target        string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
-	ContentType   string `protobuf:"bytes,3,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	IfMatch       string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	Body          []byte `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Target      string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
+	ContentType string `protobuf:"bytes,3,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	IfMatch     string `protobuf:"bytes,4,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	Body        []byte `protobuf:"bytes,5,opt,name=body,proto3" json:"body,omitempty"`
+	// It may have the name of a file.
+	ContentDisposition string `protobuf:"bytes,6,opt,name=content_disposition,json=contentDisposition,proto3" json:"content_disposition,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *HeldCall) Reset() {
@@ -912,6 +914,13 @@ func (x *HeldCall) GetBody() []byte {
 		return x.Body
 	}
 	return nil
+}
+
+func (x *HeldCall) GetContentDisposition() string {
+	if x != nil {
+		return x.ContentDisposition
+	}
+	return ""
 }
 
 // ApprovedCall is what settings signs of a call that a person has approved, for the service that it is made to.
@@ -1744,13 +1753,14 @@ const file_command_proto_rawDesc = "" +
 	"\x05input\x18\x06 \x01(\fR\x05input\x12\x18\n" +
 	"\aeffects\x18\a \x01(\fR\aeffects\x12\x12\n" +
 	"\x04hash\x18\b \x01(\tR\x04hash\x12\x12\n" +
-	"\x04call\x18\t \x01(\fR\x04call\"\x8c\x01\n" +
+	"\x04call\x18\t \x01(\fR\x04call\"\xbd\x01\n" +
 	"\bHeldCall\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\tR\x06target\x12!\n" +
 	"\fcontent_type\x18\x03 \x01(\tR\vcontentType\x12\x19\n" +
 	"\bif_match\x18\x04 \x01(\tR\aifMatch\x12\x12\n" +
-	"\x04body\x18\x05 \x01(\fR\x04body\"\x98\x02\n" +
+	"\x04body\x18\x05 \x01(\fR\x04body\x12/\n" +
+	"\x13content_disposition\x18\x06 \x01(\tR\x12contentDisposition\"\x98\x02\n" +
 	"\fApprovedCall\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12A\n" +

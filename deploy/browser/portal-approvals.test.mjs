@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check } from "./browser.mjs"
 import { Client, known, until } from "./system.mjs"
-import { colleague, desk, member, open, unique } from "./team.mjs"
+import { colleague, desk, member, open, openListening, unique } from "./team.mjs"
 
 test("a person sees what a key wants to do, approves it, and refuses another", async () => {
   const u = unique()
@@ -37,4 +37,32 @@ test("a person sees what a key wants to do, approves it, and refuses another", a
   const refused = await key.get("/approvals/" + second)
   assert.deepEqual([refused.state, refused.reason], ["refused", "We know her"])
   await v.end()
+})
+
+test("what waits rings the bell of who may decide, and the decision that of who asked", async () => {
+  const [owner, boss] = [await colleague("svc_admin"), await colleague("svc_admin")]
+  for (const who of [owner, boss]) await who.api.post("/me/news/seen")
+  const made = await owner.api.post("/me/application-passwords", { name: "Shop " + unique(), approval: "writes" })
+  const key = await known(new Client({ Authorization: "Basic " + Buffer.from(`${owner.email}:${made.password}`).toString("base64") }))
+  const v = await member({ cookie: boss.cookie })
+  await openListening(v, "/approvals?state=waiting", "Approvals")
+  const beside = v.page.locator('.nav-link[href$="/approvals"] .nav-count [aria-hidden]')
+  const waits = async () => ((await beside.count()) > 0 ? Number(await beside.textContent()) : 0)
+  const { waiting } = await boss.api.get("/me/approvals")
+  await until("the count of before", async () => (await waits()) === waiting)
+  const { id } = (await key.post("/contacts", { first_name: "Eve", last_name: unique() })).data.approval
+  await until("the count beside the menu", async () => (await waits()) === waiting + 1)
+  await v.page.locator(".nav .bell").click()
+  await v.page.getByText("waits for your approval").waitFor()
+  await check(v.page, "portal bell with an approval")
+  await v.page.keyboard.press("Escape")
+
+  const o = await member({ cookie: owner.cookie })
+  await openListening(o, "/approvals", "Approvals")
+  await boss.api.post(`/approvals/${id}/refuse`, { reason: "Later" })
+  await until("the count beside the menu without it", async () => (await waits()) === waiting)
+  await o.page.locator(".nav .bell-count").waitFor()
+  await o.page.locator(".nav .bell").click()
+  await o.page.getByText("of your calls was decided").waitFor()
+  await Promise.all([v.end(), o.end()])
 })

@@ -1,39 +1,12 @@
 // What must not work, or must do no harm.
 import assert from "node:assert/strict"
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { test } from "node:test"
 import { Client, known } from "../browser/system.mjs"
-import { connect, desk, key, post, unique, url } from "./desk.mjs"
+import { agree, asking, base, callback, connect, desk, form, key, post, register, signIn, unique, verifier } from "./desk.mjs"
 
-const base = url.replace(/\/mcp$/, "")
 const message = (method, params, id = 1) => JSON.stringify({ jsonrpc: "2.0", id, method, params })
 const call = (name, input) => message("tools/call", { name, arguments: input })
-const callback = "http://127.0.0.1:9/callback"
-const form = (path, fields) => fetch(base + path, { method: "POST", body: new URLSearchParams(fields) })
-
-async function signIn() {
-  const res = await fetch(base + "/v1/auth/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ login: desk.login, password: desk.password }) })
-  const cookie = res.headers.getSetCookie()[0].split(";")[0]
-  await known(new Client({ Cookie: cookie }))
-  return cookie
-}
-
-async function register(redirect_uris = [callback]) {
-  const res = await fetch(base + "/oauth/register", { method: "POST", body: JSON.stringify({ client_name: "Hostile", redirect_uris }) })
-  return { status: res.status, ...(await res.json()) }
-}
-
-const verifier = randomBytes(32).toString("base64url")
-const asking = (client_id, more = {}) => ({ response_type: "code", client_id, redirect_uri: callback, state: "s", code_challenge: createHash("sha256").update(verifier).digest("base64url"), code_challenge_method: "S256", ...more })
-
-/** Agrees in a browser; answers the address that it is led to, if any. */
-async function agree(cookie, query) {
-  const fields = new URLSearchParams({ ...query, answer: "allow" })
-  for (const p of ["svc_view_contacts", "svc_edit_contacts"]) fields.append("permission", p)
-  const res = await fetch(base + "/account/connect", { method: "POST", body: fields, headers: { Cookie: cookie }, redirect: "manual" })
-  const to = /url=(.*)/.exec(res.headers.get("refresh") ?? "")?.[1]
-  return to && new URL(to)
-}
 
 test("tools that do not exist, and hidden ones, are errors of the protocol and nothing runs", async () => {
   for (const name of ["svc-drop-tables", "svc-update-role", "../../v1/me", "svc-find-contacts/../../me", "", "x".repeat(5000)]) {

@@ -343,6 +343,7 @@ func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 	booked(t, d, 0)
 	people := begun(t, d, value(t, launched["settings"], "SVC_PUBLIC_URL"))
 	people.remain(t, d)
+	waits := asked(t)
 
 	printed := strings.Split(system.Shell(t, system.Elsewhere(t), system.Commands(t, "New keys", 1), "SVC_MASTER_KEY="+one, "SVC_PUBLIC_KEYS="+old), "\n")
 	require.Equal(t, one, value(t, printed, "SVC_SHARED_KEY"))
@@ -375,6 +376,8 @@ func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 		said := system.Shell(t, t.TempDir(), command, append(before[service], changed(service)...)...)
 		require.Contains(t, said, service+": ", "it prints what it did")
 		require.NotRegexp(t, ` [1-9][0-9]* remain`, said)
+		again := system.Shell(t, t.TempDir(), command, append(before[service], changed(service)...)...)
+		require.NotRegexp(t, ` [1-9][0-9]* values`, again, "a second time nothing is left to seal")
 	}
 
 	// The old keys, private and public, are gone for good.
@@ -386,6 +389,36 @@ func TestZKeysAreChangedWithoutALoss(t *testing.T) {
 	})
 	booked(t, d, 6)
 	people.remain(t, d)
+	waits.isMade(t)
+}
+
+// waiting is a call of a key that waits until a person approves it, and is sealed meanwhile.
+type waiting struct {
+	id, hash, email string
+}
+
+// asked has a new key of the administrator ask for a contact.
+func asked(t *testing.T) waiting {
+	t.Helper()
+	made := sys.SignIn(t).Post(t, "/me/application-passwords", map[string]any{"name": "asking", "approval": "writes"}).Is(201)
+	w := waiting{email: system.Address("asked")}
+	needed := sys.Visitor().As("admin", made.Text("password")).Known(t).Post(t, "/contacts", map[string]any{"email": w.email}).Fails(202, "svc_approval_needed")
+	w.id, w.hash = needed.Text("data.approval.id"), needed.Text("data.approval.hash")
+	return w
+}
+
+// isMade approves the call, whose effects may be others by now, and requires that it was made as it was asked for. Nobody else could approve it.
+func (w waiting) isMade(t *testing.T) {
+	t.Helper()
+	person := sys.SignIn(t)
+	for {
+		a := person.Post(t, "/approvals/"+w.id+"/approve", map[string]any{"hash": w.hash})
+		if a.Status != 412 {
+			require.Equal(t, []any{"approved", w.email}, []any{a.Is(200).Field("state"), a.Field("answer.email")})
+			return
+		}
+		w.hash = a.Fails(412, "svc_effects_changed").Text("data.hash")
+	}
 }
 
 // stored are people whom only hashes under the shared key find.

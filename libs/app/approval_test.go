@@ -3,6 +3,7 @@ package app_test
 import (
 	"crypto/sha256"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
@@ -37,6 +39,9 @@ func TestACallThatHasToAskIsCheckedAndWaits(t *testing.T) {
 	require.Equal(t, first.Text("data.approval.id"), second.Text("data.approval.id"))
 	require.Equal(t, first.Header.Get("Location"), second.Header.Get("Location"))
 	keyed.Post("/notes", `{"text":"another"}`).Fails(409, "svc_idempotency_conflict")
+
+	large := asking.Post("/notes", `{"text":"a note"`+strings.Repeat(" ", 600<<10)+`}`).Fails(413, "svc_too_large")
+	require.Equal(t, []any{"approval", 524288.0}, []any{large.Field("data.reason"), large.Field("data.max")})
 
 	id := admin.Post("/notes", `{"text":"there"}`).Is(201).Text("id")
 	require.Nil(t, asking.Post("/notes/"+id+"/send", nil).Fails(202, "svc_approval_needed").Value("data.approval.effects"), "it talks to the network")
@@ -87,6 +92,7 @@ func TestAnApprovedCallIsMadeOnceAndAForgedOneNever(t *testing.T) {
 		require.Equal(t, 401, thief.Post("/notes", body).Status, name)
 	}
 	require.Equal(t, 401, signed("settings", of(func(c *proto.ApprovedCall) { c.Credential.UserId = 7 })).Post("/notes", body).Status, "a user who is gone")
+	require.Equal(t, 401, signed("settings", of(func(c *proto.ApprovedCall) { c.Credential.ExpiresAt = timestamppb.New(s.Now().Add(-time.Second)) })).Post("/notes", body).Status, "a credential whose time is over")
 	old := signed("settings", call())
 	s.Travel(3 * time.Minute)
 	require.Equal(t, 401, old.Post("/notes", body).Status, "a stolen one, later")
@@ -109,6 +115,12 @@ func TestAnApprovedCallIsMadeOnceAndAForgedOneNever(t *testing.T) {
 	require.Len(t, admin.Get("/notes").Is(200).Items(), 1)
 	require.Equal(t, 401, client.Get("/notes").Status)
 
+	s.SetRoles(asking, "nobody")
+	s.Eventually(func() bool { return len(s.Kit.Identity.Rights(asking.UserID)) == 0 })
+	require.Contains(t, []int{401, 403}, signed("settings", call()).Post("/notes", body).Status, "who asked has lost the right since")
+	s.SetRoles(asking, "site_admin")
+	s.Eventually(func() bool { return len(s.Kit.Identity.Rights(asking.UserID)) > 0 })
+
 	ability := `{"input":{"text":"by ability"}}`
 	abilityHash := sha256.Sum256([]byte(ability))
 	run := of(func(c *proto.ApprovedCall) {
@@ -126,7 +138,7 @@ func TestAnApprovedCallIsMadeOnceAndAForgedOneNever(t *testing.T) {
 			continue
 		}
 		require.NoError(t, protobuf.Unmarshal(e.GetData(), &a))
-		if a.GetApprovalId() != "" {
+		if a.GetApprovalId() != "" && a.GetOutcome() == "done" {
 			by[a.GetApprovalId()] = a.GetApprovedBy()
 			require.Equal(t, []any{asking.UserID, "website", "192.0.2.7"}, []any{e.GetActor().GetUserId(), e.GetActor().GetLabel(), a.GetAddress()})
 		}

@@ -99,6 +99,9 @@ const approvedCaller = "approved"
 // mostHeld is how many bytes a call may have that waits: it travels to settings in a message.
 const mostHeld = 512 << 10
 
+// ErrTooLargeToWait refuses a call that would have to wait for a person and is too large for it: 413 svc_too_large, with reason approval.
+var ErrTooLargeToWait = fault.New(http.StatusRequestEntityTooLarge, "svc_too_large", "A person has to approve this call, and a call that waits has at most 524288 bytes.", "reason", "approval", "max", mostHeld)
+
 // MayWait reports whether calls of the operation wait where their credential, or the ability, says so.
 func (e *Entry) MayWait() bool {
 	_, passes := e.Op.Fails[AnyRefusal] // of what another operation is asked, that one waits
@@ -204,12 +207,13 @@ func (e *Entry) askedBefore(r *request, stored *db.Answer) *db.Answer {
 
 // held is the call as it came, sealed to settings.
 func (e *Entry) held(r *request, id string) ([]byte, error) {
-	call := &proto.HeldCall{Method: r.http.Method, Target: r.http.URL.RequestURI(), ContentType: r.http.Header.Get("Content-Type"), IfMatch: r.http.Header.Get("If-Match")}
+	call := &proto.HeldCall{Method: r.http.Method, Target: r.http.URL.RequestURI(), ContentType: r.http.Header.Get("Content-Type"), IfMatch: r.http.Header.Get("If-Match"),
+		ContentDisposition: r.http.Header.Get("Content-Disposition")}
 	if r.body != nil {
 		call.Body = r.body.Bytes()
 	}
 	if len(call.GetBody()) > mostHeld {
-		return nil, fault.TooLarge(mostHeld)
+		return nil, ErrTooLargeToWait
 	}
 	raw, err := protobuf.Marshal(call)
 	if err != nil {

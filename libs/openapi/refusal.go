@@ -64,6 +64,7 @@ func refusals(e *op.Entry) []refusal {
 	}
 	add(e.MayWait(), op.ApprovalNeeded(approvalShown), "Nothing has happened yet: the credential asks for each such call, and a person decides on it. data.approval is what waits, and Location where to ask for it.")
 	add(writes, fault.TooLarge(op.MaxBody), "The body is larger than the operation takes: 1 MiB unless its description says otherwise.")
+	add(e.MayWait(), op.ErrTooLargeToWait, "The call would have to wait for a person, and is larger than the 512 KiB that a call may have which waits.")
 	add(writes && !e.TakesAny, op.ErrMedia, "The body was not sent as application/json, or in the media type of the file that the operation takes.")
 	add(protected || len(e.Limits) > 0, fault.RateLimited(12*time.Second), "Too many calls. data.retry_after and the header Retry-After are the seconds to wait.")
 	add(true, fault.From(errors.New("a defect")), "A defect on our side. data.request_id finds it in the logs.")
@@ -108,6 +109,8 @@ func common(status int, of []refusal) string {
 		return name("NotFound", "svc_no_route", "OrOff", "-svc_not_found", "App")
 	case 412:
 		return name("EffectsChanged", "svc_version_mismatch", "OrVersion")
+	case 413:
+		return name("TooLarge", "approval", "ToWait")
 	}
 	words := strings.Split(strings.TrimPrefix(of[0].Code, "svc_"), "_")
 	for i, w := range words {

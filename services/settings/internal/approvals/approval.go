@@ -238,13 +238,20 @@ func (r *Room) get(ctx context.Context, d *db.DB, in op.ByID) (out op.Approval, 
 			return err
 		})
 	}
-	// Who was just told to ask here may be faster than the message.
-	for err = read(); err != nil && fault.From(err).Code == "svc_not_found" && r.isNew(in.ID); err = read() {
+	return out, r.awaited(ctx, in.ID, read)
+}
+
+// awaited calls read again while it finds nothing of an approval that was asked for a moment ago: who was just told so may be faster than the message.
+func (r *Room) awaited(ctx context.Context, id uuid.UUID, read func() error) error {
+	for {
+		err := read()
+		if err == nil || fault.From(err).Code != "svc_not_found" || !r.isNew(id) {
+			return err
+		}
 		if db.Sleep(ctx, 50*time.Millisecond); ctx.Err() != nil {
-			return out, err
+			return err
 		}
 	}
-	return out, err
 }
 
 // isNew reports whether an id was made a moment ago.
@@ -293,6 +300,9 @@ func (r *Room) onAsk(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.AskA
 	if tag.RowsAffected() == 0 {
 		return nil
 	}
+	if err := tellReplicas(ctx, tx); err != nil {
+		return err
+	}
 	return r.tell(ctx, tx, kind, credential.GetUserId(), in, credential.GetName())
 }
 
@@ -322,8 +332,14 @@ const kept = 30 * 24 * time.Hour
 // end ends calls that nobody has decided on, and deletes secrets with the end and records after their time. A call that was begun is left to resume.
 func (r *Room) end(ctx context.Context) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
+		over, err := tx.Exec(ctx, `update approval set state = 'expired', call = null, decided_at = $1 where state = 'waiting' and ends_at <= $1 and decided_by is null`, tx.Now)
+		if err == nil && over.RowsAffected() > 0 {
+			err = tellReplicas(ctx, tx)
+		}
+		if err != nil {
+			return fmt.Errorf("end approvals: %w", err)
+		}
 		b := &pgx.Batch{}
-		b.Queue(`update approval set state = 'expired', call = null, decided_at = $1 where state = 'waiting' and ends_at <= $1 and decided_by is null`, tx.Now)
 		b.Queue(`update approval set secret = null where secret is not null and ends_at <= $1`, tx.Now)
 		b.Queue(`delete from approval where state <> 'waiting' and created_at < $1`, tx.Now.Add(-kept-op.ApprovalLasts))
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {

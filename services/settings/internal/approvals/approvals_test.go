@@ -166,6 +166,8 @@ func TestWhoMayDecideOnACall(t *testing.T) {
 	require.Empty(t, staff.Get("/approvals").Is(200).Items())
 	editor.Get(h.ask(owner, func(a *proto.AskApproval) { a.Permission = auth.ManageForms })).Fails(404, "svc_not_found")
 	editor.Post(mine+"/approve", hash("h1")).Is(200)
+	later := h.ask(owner, nil)
+	editor.Get(later).Is(200)
 
 	own := h.ask(staff, nil)
 	require.Equal(t, "own", staff.Post(own+"/approve", hash("h1")).Fails(403, "svc_forbidden").Text("data.reason"))
@@ -175,6 +177,9 @@ func TestWhoMayDecideOnACall(t *testing.T) {
 	h.SetRoles(editor, "nobody")
 	alone := h.ask(owner, nil)
 	h.Eventually(func() bool { return len(h.Kit.Identity.Rights(editor.UserID)) == 0 })
+	made := h.made.Load()
+	editor.Post(later+"/approve", hash("h1")).Fails(404, "svc_not_found")
+	require.Equal(t, made, h.made.Load(), "who has lost the right since they looked makes no call")
 	require.Equal(t, "approved", owner.Post(alone+"/approve", hash("h1")).Is(200).Text("state"), "nobody else could")
 	h.Settle()
 	said := false
@@ -184,6 +189,34 @@ func TestWhoMayDecideOnACall(t *testing.T) {
 		said = said || a.GetAction() == "approve-call" && "/approvals/"+a.GetRecordId() == alone && string(a.GetChanges()) == `{"own":{"old":false,"new":true}}`
 	}
 	require.True(t, said, "the audit log says that it was their own")
+}
+
+func TestAPersonIsShownWhatWaitsForThemAndWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.Role("editor", "all", auth.ViewContacts, auth.EditContacts)
+	owner, ann, editor, staff := h.keyed(h.AsSession("site_admin")), h.keyed(h.AsSession("svc_admin")), h.keyed(h.AsSession("editor")), h.keyed(h.AsSession("staff"))
+	shows := func(c *apptest.Client, since string) []any {
+		t.Helper()
+		a := c.Get("/me/approvals" + since).Is(200)
+		return []any{a.Field("waiting"), a.Field("asked"), a.Field("decided")}
+	}
+	begin := "?since=" + h.Now().UTC().Add(-time.Minute).Format(time.RFC3339)
+	path := h.ask(owner, nil)
+	h.ask(owner, func(a *proto.AskApproval) { a.Permission = auth.ManageForms })
+	require.Equal(t, []any{0.0, 0.0, 0.0}, shows(owner, begin), "of the own key somebody else decides")
+	require.Equal(t, []any{2.0, 2.0, 0.0}, shows(ann, begin))
+	require.Equal(t, []any{1.0, 1.0, 0.0}, shows(editor, begin), "the right of the operation alone")
+	require.Equal(t, []any{0.0, 0.0, 0.0}, shows(staff, begin), "who sees only their own decides on nothing of others")
+	h.Travel(time.Minute)
+	later := "?since=" + h.Now().UTC().Format(time.RFC3339)
+	require.Equal(t, []any{2.0, 0.0, 0.0}, shows(ann, later))
+	ann.Post(path+"/refuse", nil).Is(200)
+	require.Equal(t, []any{1.0, 0.0, 0.0}, shows(ann, later))
+	require.Equal(t, []any{0.0, 0.0, 1.0}, shows(owner, later))
+	h.Travel(time.Minute)
+	require.Equal(t, []any{0.0, 0.0, 0.0}, shows(owner, "?since="+h.Now().UTC().Format(time.RFC3339)))
+	require.Equal(t, "person_only", h.As("site_admin").Get("/me/approvals").Fails(403, "svc_forbidden").Text("data.reason"))
 }
 
 func TestACallEndsInOneWayWhateverComesBetween(t *testing.T) {

@@ -123,6 +123,9 @@ func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval,
 		if own {
 			tx.Changed(change.Set{"own": {Old: false, New: true}})
 		}
+		if err := tellReplicas(ctx, tx); err != nil {
+			return err
+		}
 		return op.Audit(ctx, tx, "approve-call", "approval", a.ID.String())
 	})
 	if err == nil && o.state == waiting {
@@ -175,7 +178,7 @@ func (r *Room) call(ctx context.Context, a approval) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	for name, value := range map[string]string{"Content-Type": held.GetContentType(), "If-Match": held.GetIfMatch(), "Accept": "application/json", "User-Agent": "Frontdesk-Approvals"} {
+	for name, value := range map[string]string{"Content-Type": held.GetContentType(), "If-Match": held.GetIfMatch(), "Content-Disposition": held.GetContentDisposition(), "Accept": "application/json", "User-Agent": "Frontdesk-Approvals"} {
 		if value != "" {
 			req.Header.Set(name, value)
 		}
@@ -258,6 +261,9 @@ func (r *Room) refuse(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return op.Approval{}, err
 	}
+	if err := tellReplicas(ctx, tx); err != nil {
+		return op.Approval{}, err
+	}
 	return r.shown(tx.Who, a)
 }
 
@@ -266,8 +272,12 @@ func (r *Room) refuse(ctx context.Context, tx *db.Tx, in struct {
 func (r *Room) resume(ctx context.Context) error {
 	var begun []approval
 	err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		if _, err := tx.Exec(ctx, `update approval set state = 'failed', call = null, called_at = null where state = 'waiting' and decided_by is not null and decided_at < $1`,
-			tx.Now.Add(-answersKept)); err != nil {
+		over, err := tx.Exec(ctx, `update approval set state = 'failed', call = null, called_at = null where state = 'waiting' and decided_by is not null and decided_at < $1`,
+			tx.Now.Add(-answersKept))
+		if err == nil && over.RowsAffected() > 0 {
+			err = tellReplicas(ctx, tx)
+		}
+		if err != nil {
 			return err
 		}
 		begun, err = row.Many[approval](ctx, tx, `update approval set called_at = $1 where id in (select id from approval where state = 'waiting' and decided_by is not null

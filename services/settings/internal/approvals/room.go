@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 	"time"
@@ -15,11 +16,13 @@ import (
 type Room struct {
 	*app.Kit
 	client *http.Client
+	// watching are called when something waits or has ended, see Watch.
+	watching []func()
 }
 
 // New makes the room.
 func New(k *app.Kit) *Room {
-	return &Room{k, &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
+	return &Room{Kit: k, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
@@ -29,6 +32,7 @@ func (r *Room) Parts() app.Parts {
 		Follows:  []bus.Follow{{Topic: proto.SettingsCommandTopic, Handle: bus.On(proto.KindAskApproval, r.onAsk)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"approval": app.People}, Forget: forget},
 		Sealed:   []app.Sealed{{Table: "approval", Column: "call", Purpose: purposeOf}, {Table: "approval", Column: "secret", Purpose: purposeOf}},
+		Run:      []func(context.Context){r.hear},
 		Jobs: []app.Job{
 			{Name: "approvals", Every: time.Minute, Run: r.end},
 			{Name: "approved calls", Every: time.Minute, Run: r.resume},
@@ -53,6 +57,8 @@ func (r *Room) Operations(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-approvals", Route: "GET /approvals", Perm: op.SignedIn, ForAssistants: true, Record: "approval",
 		Doc: "List calls that wait until a person approves them, and those of the last 30 days, newest first. A person sees those that they may decide on and those in their own name, a credential its own.",
 		Use: "Use it to see what became of calls that were answered with svc_approval_needed. Answers with one page and next_cursor."}, r.list)
+	op.Add(set, op.Op{ID: "count-approvals", Route: "GET /me/approvals", Perm: op.SignedIn, PersonOnly: true, Ability: "-",
+		Doc: "Count the calls on which the caller may decide, and what is new of approvals since a time."}, r.count)
 	op.AddOutside(set, op.Op{ID: "get-approval", Route: "GET /approvals/{id}", Perm: op.SignedIn, ForAssistants: true, Record: "approval",
 		Doc: "Get an approval. The credential that asked gets the answer of its call here, the first time with a secret that is shown once.",
 		Use: "Use it with the id from svc_approval_needed, to learn whether a person has approved the call and what it has answered."}, r.get)

@@ -79,9 +79,10 @@ func (r *Room) Adapter() http.Handler { return r.adapter }
 // cancelChannel is where replicas tell each other which calls of assistants are cancelled.
 const cancelChannel = "settings_cancelled"
 
-func (r *Room) newAdapter() *mcp.Adapter {
+func (r *Room) newAdapter(approvals mcp.Approvals) *mcp.Adapter {
 	return mcp.New(mcp.Options{PublicURL: r.Config.PublicURL,
 		Gateway: r.Config.Gateway(), Auth: r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
+		Approvals: approvals, Decided: r.decided.next,
 		Elsewhere: func(ctx context.Context, call string) error {
 			return r.DB.Do(ctx, func(tx *db.Tx) error { return tx.Notify(ctx, cancelChannel, call) })
 		}})

@@ -29,6 +29,8 @@ type Room struct {
 	people *people.Room
 	// changes happen to what decides which abilities a caller has.
 	changes changes
+	// decided are the ends of approvals.
+	decided changes
 	// stopping is closed when the process has to stop.
 	stopping <-chan struct{}
 	// client reads how programs describe themselves.
@@ -36,11 +38,12 @@ type Room struct {
 	adapter *mcp.Adapter
 }
 
-// New makes the room, whose streams end when stopping is closed.
-func New(k *app.Kit, a *apps.Room, p *people.Room, stopping <-chan struct{}) *Room {
+// New makes the room, whose streams end when stopping is closed and tell of the ends of approvals.
+func New(k *app.Kit, a *apps.Room, p *people.Room, approvals mcp.Approvals, stopping <-chan struct{}) *Room {
 	r := &Room{Kit: k, apps: a, people: p, stopping: stopping}
-	r.client, r.adapter = fetch.Client(r.fetch()), r.newAdapter()
+	r.client, r.adapter = fetch.Client(r.fetch()), r.newAdapter(approvals)
 	r.watchAbilities()
+	approvals.Watch(r.decided.happened)
 	return r
 }
 

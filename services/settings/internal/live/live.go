@@ -126,6 +126,13 @@ func (l *Live) collect(e bus.Event) {
 	}
 }
 
+// Approvals has all screens hear that some call waits for a person, or has ended: no topic has it when it can be read.
+func (l *Live) Approvals() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.changed.add(change{Type: "approval"})
+}
+
 // pass gives the changes of the window to the listeners, and reports whether there are any listeners.
 func (l *Live) pass() bool {
 	l.mu.Lock()

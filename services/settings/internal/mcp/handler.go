@@ -41,6 +41,10 @@ type Options struct {
 	Stopping <-chan struct{}
 	// Key signs the numbers of sessions.
 	Key []byte
+	// Approvals are those of calls that wait for a person.
+	Approvals Approvals
+	// Decided returns a channel that is closed by the next end of an approval.
+	Decided func() <-chan struct{}
 	// Elsewhere tells the other replicas of a call that was cancelled here and does not run here: there Cancel ends it. It is nil in a process without others beside it.
 	Elsewhere func(ctx context.Context, call string) error
 }
@@ -261,7 +265,11 @@ func (a *Adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m mes
 	defer end()
 	c.call = call
 	seen := a.fingerprint(c)
-	s := a.server(c, m)
+	s := a.server(ctx, c, m)
+	renamed, restoring, err := m.renamed(w)
+	if err != nil {
+		return err
+	}
 	switch m.Method {
 	case "initialize":
 		w.Header().Set(sessionHeader, a.newSession(c.actor))
@@ -272,11 +280,7 @@ func (a *Adapter) answer(w http.ResponseWriter, r *http.Request, c caller, m mes
 		}
 		defer leave()
 		unlimited(w)
-		go a.keep(ctx, cancel, c, seen, s)
-	}
-	renamed, restoring, err := m.renamed(w)
-	if err != nil {
-		return err
+		go a.keep(ctx, cancel, c, seen, s, m.followed(), restoring.begun)
 	}
 	r = r.WithContext(context.WithValue(ctx, serverKey{}, s))
 	r.Body = io.NopCloser(bytes.NewReader(renamed))

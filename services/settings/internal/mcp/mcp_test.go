@@ -123,6 +123,40 @@ func (d *desk) call(s *sdk.ClientSession, name string, input any) (result *sdk.C
 	return result, content
 }
 
+// stream opens the stream of a session. The function gives its next line with a prefix, and whether the stream is open still.
+func (d *desk) stream(session string) func(prefix string) (line string, open bool) {
+	d.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
+	require.NoError(d.t, err)
+	req.Header.Set("Authorization", d.key)
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Mcp-Session-Id", session)
+	stream, err := http.DefaultClient.Do(req)
+	require.NoError(d.t, err)
+	d.t.Cleanup(func() { _ = stream.Body.Close() })
+	require.Equal(d.t, 200, stream.StatusCode)
+	require.Equal(d.t, "text/event-stream", stream.Header.Get("Content-Type"))
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		for read := bufio.NewScanner(stream.Body); read.Scan(); {
+			lines <- read.Text()
+		}
+	}()
+	return func(prefix string) (line string, open bool) {
+		for {
+			select {
+			case line, open = <-lines:
+				if !open || strings.HasPrefix(line, prefix) {
+					return line, open
+				}
+			case <-time.After(20 * time.Second):
+				require.Fail(d.t, "the stream says nothing")
+			}
+		}
+	}
+}
+
 func TestAnAssistantFindsAndRunsWhatItMay(t *testing.T) {
 	t.Parallel()
 	d := start(t)
@@ -365,7 +399,7 @@ func TestAnswersAreThoseOfTheProtocol(t *testing.T) {
 		}
 	})
 	t.Run("what is not announced is an unknown method, before and since the newest version", func(t *testing.T) {
-		for _, method := range []string{"nonsense", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read", "logging/setLevel", "completion/complete", "notifications/initialized"} {
+		for _, method := range []string{"nonsense", "prompts/list", "prompts/get", "logging/setLevel", "completion/complete", "notifications/initialized"} {
 			for version, is := range map[string]int{"": 200, "2025-11-25": 200, newest: 404} {
 				status, answer, raw := sent(t, version, `{"jsonrpc":"2.0","id":"x","method":"`+method+`","params":{}}`)
 				require.Equal(t, is, status, "%s %s: %s", method, version, raw)
@@ -374,7 +408,7 @@ func TestAnswersAreThoseOfTheProtocol(t *testing.T) {
 			}
 		}
 		_, answer, _ := sent(t, "2025-11-25", initialize)
-		require.Equal(t, map[string]any{"tools": map[string]any{"listChanged": true}}, answer["result"].(map[string]any)["capabilities"])
+		require.Equal(t, map[string]any{"tools": map[string]any{"listChanged": true}, "resources": map[string]any{"subscribe": true}}, answer["result"].(map[string]any)["capabilities"])
 	})
 	t.Run("a call without its params is told so", func(t *testing.T) {
 		for _, body := range []string{`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":null}`, `{"jsonrpc":"2.0","id":5,"method":"initialize"}`,
@@ -547,35 +581,7 @@ func TestAClientIsToldOfChangesUntilItsCredentialEnds(t *testing.T) {
 		made := d.admin.Post("/me/application-passwords", map[string]any{"name": "assistant", "assistant": true}).Is(201)
 		d.key = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+made.Text("password")))
 		res, _ := d.send("", initialize)
-		req, err := http.NewRequest(http.MethodGet, d.URL+"/mcp", nil)
-		require.NoError(t, err)
-		req.Header.Set("Authorization", d.key)
-		req.Header.Set("Accept", "text/event-stream")
-		req.Header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
-		stream, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		defer stream.Body.Close()
-		require.Equal(t, 200, stream.StatusCode)
-		require.Equal(t, "text/event-stream", stream.Header.Get("Content-Type"))
-		lines := make(chan string, 100)
-		go func() {
-			defer close(lines)
-			for read := bufio.NewScanner(stream.Body); read.Scan(); {
-				lines <- read.Text()
-			}
-		}()
-		next := func(prefix string) (line string, open bool) {
-			for {
-				select {
-				case line, open = <-lines:
-					if !open || strings.HasPrefix(line, prefix) {
-						return line, open
-					}
-				case <-time.After(20 * time.Second):
-					require.Fail(t, "the stream says nothing")
-				}
-			}
-		}
+		next := d.stream(res.Header.Get("Mcp-Session-Id"))
 		next(":")
 		d.admin.Patch("/integrations/ai", map[string]any{"abilities": map[string]any{"svc/list-apps": false}}).Is(200)
 		line, _ := next("data:")

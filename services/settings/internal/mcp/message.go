@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 // Codes of JSON-RPC.
@@ -28,6 +29,7 @@ const listening = "subscriptions/listen"
 // methods are those that are announced, and whether a call needs params. Every other one is unknown, also where the library would answer it.
 var methods = map[string]bool{
 	"initialize": true, "ping": false, "server/discover": false, listening: true, "tools/list": false, "tools/call": true,
+	"resources/list": false, "resources/templates/list": false, "resources/read": true, "resources/subscribe": true, "resources/unsubscribe": true,
 }
 
 // message is a request, a notification or an answer of JSON-RPC.
@@ -120,9 +122,9 @@ func (p *problem) refuse(w http.ResponseWriter, r *http.Request, id json.RawMess
 
 // renamed returns the message with a name of ours in place of its id, because the library reads a number as a float64, and a writer that puts the id
 // back into the answer.
-func (m message) renamed(w http.ResponseWriter) ([]byte, http.ResponseWriter, error) {
+func (m message) renamed(w http.ResponseWriter) ([]byte, *restoring, error) {
 	name := []byte(`"` + rand.Text() + `"`)
-	back := &restoring{ResponseWriter: w, name: name, id: m.ID}
+	back := &restoring{ResponseWriter: w, name: name, id: m.ID, begun: make(chan struct{})}
 	m.ID = name
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
@@ -135,6 +137,8 @@ func (m message) renamed(w http.ResponseWriter) ([]byte, http.ResponseWriter, er
 type restoring struct {
 	http.ResponseWriter
 	name, id []byte
+	begun    chan struct{} // closed with the first message
+	once     sync.Once
 }
 
 // Write sends a message that is a whole answer with its length and without delay. The gateway begins to answer its client with the first part that it
@@ -146,6 +150,7 @@ func (w *restoring) Write(p []byte) (int, error) {
 	}
 	_, err := w.ResponseWriter.Write(message)
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
+	w.once.Do(func() { close(w.begun) })
 	return len(p), err
 }
 

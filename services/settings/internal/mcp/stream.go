@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"frontdesk/libs/fault"
@@ -24,11 +25,11 @@ const (
 )
 
 // watch calls change each time the abilities that are open to a caller differ from those of the fingerprint seen, and then from
-// those of the call before. It returns when ctx ends, the process stops or the credential is no longer good. Watching is no use of the
-// credential.
-func (a *Adapter) watch(ctx context.Context, c caller, seen string, change func(caller)) {
-	for {
-		changed := a.Changed()
+// those of the call before, and decided at first and each time an approval has ended. It returns when ctx ends, the process stops or the credential is no
+// longer good. Watching is no use of the credential.
+func (a *Adapter) watch(ctx context.Context, c caller, seen string, change, decided func(caller)) {
+	for look := true; ; {
+		changed, ended := a.Changed(), a.Decided()
 		// What changed before the channel was made is seen here.
 		now, err := a.Auth.Again(c.actor)
 		if err != nil {
@@ -39,17 +40,27 @@ func (a *Adapter) watch(ctx context.Context, c caller, seen string, change func(
 			seen = open
 			change(c)
 		}
+		if look {
+			decided(c)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.Stopping:
 			return
 		case <-changed:
+		case <-ended:
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(settled):
+		}
+		select {
+		case <-ended:
+			look = true
+		default:
+			look = false
 		}
 	}
 }
@@ -63,11 +74,16 @@ func (a *Adapter) fingerprint(c caller) string {
 	return b.String()
 }
 
-// keep keeps the tools of a server of the library up to date, which notifies its subscriber, and ends the subscription when watch
-// does.
-func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server) {
+// keep keeps the tools of a server of the library up to date, which notifies its subscriber, has it tell of approvals that have ended, and ends the
+// subscription when watch does. The library knows the subscription when begun is closed.
+func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server, follows []uuid.UUID, begun <-chan struct{}) {
 	defer end()
-	offered := names(a.toolsOf(c))
+	told, offered := map[uuid.UUID]bool{}, names(a.toolsOf(c))
+	select {
+	case <-ctx.Done():
+		return
+	case <-begun:
+	}
 	a.watch(ctx, c, seen, func(now caller) {
 		s.RemoveTools(offered...)
 		tools := a.toolsOf(now)
@@ -75,15 +91,19 @@ func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s
 			s.AddTool(t.Tool, t.handle)
 		}
 		offered = names(tools)
+	}, func(now caller) {
+		a.ended(ctx, now, "", follows, told, func(uri string) { _ = s.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}) }) // its error is always nil
 	})
 }
 
-// listen serves the stream of a session: server-sent events, each a notification that the tools have changed.
+// listen serves the stream of a session: server-sent events, each a notification that the tools have changed, or that an approval has ended which the session
+// has subscribed to.
 func (a *Adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error {
 	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return fault.New(http.StatusNotAcceptable, "svc_not_acceptable", "This answers with text/event-stream.")
 	}
-	if r.Header.Get(sessionHeader) == "" {
+	session := r.Header.Get(sessionHeader)
+	if session == "" {
 		return notAllowed(w, "A stream belongs to a session.", http.MethodPost)
 	}
 	leave, err := a.streams.Enter(c.actor.Credential, true)
@@ -119,8 +139,12 @@ func (a *Adapter) listen(w http.ResponseWriter, r *http.Request, c caller) error
 			}
 		}
 	})
-	a.watch(ctx, c, a.fingerprint(c), func(caller) {
-		say(fmt.Sprintf("event: message\ndata: %s\n\n", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+	notify := func(method, params string) {
+		say(fmt.Sprintf("event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s\"%s}\n\n", method, params))
+	}
+	told := map[uuid.UUID]bool{}
+	a.watch(ctx, c, a.fingerprint(c), func(caller) { notify("tools/list_changed", "") }, func(now caller) {
+		a.ended(ctx, now, session, nil, told, func(uri string) { notify("resources/updated", `,"params":{"uri":"`+uri+`"}`) })
 	})
 	cancel()
 	return nil

@@ -55,6 +55,7 @@ CREATE TABLE approval (
 	called_at timestamp with time zone,
 	created_at timestamp with time zone NOT NULL,
 	ends_at timestamp with time zone NOT NULL,
+	sessions text[] DEFAULT '{}'[] NOT NULL,
 	CONSTRAINT approval_pkey PRIMARY KEY (id),
 	CONSTRAINT approval_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );

@@ -85,8 +85,8 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.notices = notices.New(k, r.site)
 	r.sessions = sessions.New(k)
 	r.keys = keys.New(k, r.people)
-	r.assistants = assistants.New(k, r.apps, r.people, stopping)
 	r.approvals = approvals.New(k)
+	r.assistants = assistants.New(k, r.apps, r.people, r.approvals, stopping)
 	r.twofactor = twofactor.New(k, r.people)
 	if r.passkeys, err = passkeys.New(k, r.people); err != nil {
 		return r, err
@@ -98,6 +98,7 @@ func newRooms(k *app.Kit, stopping <-chan struct{}) (r rooms, err error) {
 	r.undo = undo.New(k)
 	r.support = support.New(k, r.mails, r.site)
 	r.live = live.New(k.Bus, k.Apps.On)
+	r.approvals.Watch(r.live.Approvals)
 	return r, nil
 }
 

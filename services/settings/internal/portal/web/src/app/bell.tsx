@@ -1,7 +1,7 @@
 // What others made since the person last looked: the bell, and the counts beside places.
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox, ListTodo } from "lucide-react"
+import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox, ListTodo, ShieldCheck, ShieldQuestion } from "lucide-react"
 import { useId, useState, type ToggleEvent } from "react"
 import { api, take, type Schema } from "@/api/client"
 import type { Counts } from "@/kit/place"
@@ -9,25 +9,35 @@ import { on } from "@/kit/start"
 import { number, t } from "@/kit/text"
 
 const queryKey = ["news"]
+const often = { refetchInterval: 60_000 }
+const none = { requests: 0, appointments: 0, submissions: 0, tasks: 0, asked: 0, decided: 0, approvals: 0 }
+type News = typeof none & Partial<Pick<Schema<"News">, "mark">>
 
-/** What is new; undefined while nobody knows. */
-export const useNews = () => useQuery({ queryKey, queryFn: () => take(api.GET("/me/news")), refetchInterval: 60_000 }).data
+/** What is new; undefined while nobody knows. Approvals are another service's: each is shown without the other. */
+function useNews(): News | undefined {
+  const news = useQuery({ queryKey, queryFn: () => take(api.GET("/me/news")), ...often })
+  const since = news.data?.seen_at ?? undefined
+  const calls = useQuery({ queryKey: ["approvals", "news", since], queryFn: () => take(api.GET("/me/approvals", { params: { query: { since } } })), placeholderData: keepPreviousData, enabled: !news.isPending, ...often }).data
+  return news.data || calls ? { ...none, ...news.data, ...(calls && { asked: calls.asked, decided: calls.decided, approvals: calls.waiting }) } : undefined
+}
 
 const kinds = [
   { of: "requests", to: "/", icon: CalendarClock, app: "booking" },
   { of: "appointments", to: "/calendar", icon: CalendarPlus, app: "booking" },
   { of: "submissions", to: "/submissions", icon: Inbox, app: "forms" },
   { of: "tasks", to: "/tasks", icon: ListTodo, app: undefined },
+  { of: "asked", to: "/approvals", icon: ShieldQuestion, app: undefined },
+  { of: "decided", to: "/approvals", icon: ShieldCheck, app: undefined },
 ] as const
 
-const sum = (n: Schema<"News"> | undefined) => (n ? n.requests + n.appointments + n.submissions + n.tasks : 0)
+const sum = (n: News | undefined) => (n ? kinds.reduce((all, k) => all + n[k.of], 0) : 0)
 
 /** Who opens it has looked: from then on everything counts from zero. */
 export default function Bell() {
   const news = useNews()
   const queries = useQueryClient()
   const id = useId()
-  const [shown, setShown] = useState<Schema<"News">>()
+  const [shown, setShown] = useState<News>()
   const total = sum(news)
   const look = async (e: ToggleEvent) => {
     if (e.newState !== "open") return

@@ -88,7 +88,7 @@ export const screens = [
   screen("/people", "team", () => import("@/team/people"), "People", { label: "nav.people", icon: UsersRound, menu: "settings", calls: ["/staff"] }),
   screen("/people/$id", "team", () => import("@/team/person"), "Person", { calls: ["/staff"] }),
   screen("/audit", "settings", () => import("@/settings/audit"), "Audit", { can: "svc_manage_integrations", label: "nav.audit", icon: ScrollText, menu: "settings", calls: ["/audit-log?per_page=50"], filters: ["channel", "action", "user", "outcome", "record_type", "record_id", "since", "until"] }),
-  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: ScrollText, menu: "settings", filters: ["state", "approval"] }),
+  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: ScrollText, menu: "settings", counts: "approvals", filters: ["state", "approval"] }),
   screen("/apps", "settings", () => import("@/settings/apps"), "Apps", { can: "svc_manage_crm", label: "nav.apps", icon: Blocks, menu: "settings", calls: ["/apps"] }),
   screen("/settings", "settings", () => import("@/settings/hub"), "Hub", { label: "nav.settings", icon: Settings, menu: "settings" }),
   screen("/appointments/new", "booking", () => import("@/booking/new-appointment"), "NewAppointment", { app: "booking", can: "svc_manage_bookings", label: "nav.new_appointment", icon: CalendarPlus, calls: ["/services?include_archived=false"], filters: ["contact", "service", "staff", "at", "until"] }),

@@ -14,7 +14,7 @@ export const groups = ["day", "people", "site", "settings"] as const
 export type Group = (typeof groups)[number]
 
 /** What of the news is counted beside a screen. */
-export type Counts = "requests" | "submissions" | "tasks"
+export type Counts = "requests" | "submissions" | "tasks" | "approvals"
 
 /** A screen that has a name, and its group in the navigation if it stands there. */
 export type Place = { to: string; label: Key; icon: LucideIcon; menu?: Group; counts?: Counts }
