@@ -58,7 +58,7 @@ func (r *Room) Operations(set *op.Set) {
 		Doc: "List calls that wait until a person approves them, and those of the last 30 days, newest first. A person sees those that they may decide on and those in their own name, a credential its own.",
 		Use: "Use it to see what became of calls that were answered with svc_approval_needed. Answers with one page and next_cursor."}, r.list)
 	op.Add(set, op.Op{ID: "count-approvals", Route: "GET /me/approvals", Perm: op.SignedIn, PersonOnly: true, Ability: "-",
-		Doc: "Count the calls on which the caller may decide, and what is new of approvals since a time."}, r.count)
+		Doc: "Get how many calls wait for the decision of the caller, and what is new of approvals since a time."}, r.count)
 	op.AddOutside(set, op.Op{ID: "get-approval", Route: "GET /approvals/{id}", Perm: op.SignedIn, ForAssistants: true, Record: "approval",
 		Doc: "Get an approval. The credential that asked gets the answer of its call here, the first time with a secret that is shown once.",
 		Use: "Use it with the id from svc_approval_needed, to learn whether a person has approved the call and what it has answered."}, r.get)

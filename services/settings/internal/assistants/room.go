@@ -27,10 +27,8 @@ type Room struct {
 	*app.Kit
 	apps   *apps.Room
 	people *people.Room
-	// changes happen to what decides which abilities a caller has.
-	changes changes
-	// decided are the ends of approvals.
-	decided changes
+	// changes happen to what decides which abilities a caller has, decided are the ends of approvals.
+	changes, decided changes
 	// stopping is closed when the process has to stop.
 	stopping <-chan struct{}
 	// client reads how programs describe themselves.

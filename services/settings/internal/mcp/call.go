@@ -45,9 +45,9 @@ func (a *Adapter) run(ctx context.Context, c caller, x Ability, input json.RawMe
 	case len(body) > largestAnswer:
 		return failed(fault.AnswerTooLarge(largestAnswer))
 	case res.StatusCode == http.StatusAccepted:
-		return answered(body) // svc_approval_needed: nothing went wrong, and nothing has happened yet
+		// svc_approval_needed: nothing went wrong, and nothing has happened yet.
 	case res.StatusCode != http.StatusOK:
-		return refusal(res.StatusCode, body)
+		return fromOutside(refusal(res.StatusCode, body), c.omits)
 	}
 	return fromOutside(answered(body), c.omits)
 }
@@ -98,6 +98,9 @@ func (a *Adapter) request(ctx context.Context, c caller, x Ability, input json.R
 	return req, nil
 }
 
+// nothing is the text of an answer without a body.
+const nothing = "Done."
+
 // answered is the result of a call that was done: an object is structured content, and every answer is text too.
 func answered(body []byte) *sdk.CallToolResult {
 	body = bytes.TrimSpace(body)
@@ -105,7 +108,7 @@ func answered(body []byte) *sdk.CallToolResult {
 	var plain string
 	switch {
 	case text == "null" || text == "":
-		text = "Done."
+		text = nothing
 	case json.Unmarshal(body, &plain) == nil:
 		text = plain
 	}

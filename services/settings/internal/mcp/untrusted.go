@@ -14,7 +14,7 @@ import (
 // little care; one too few lets it take a stranger's sentence for one of the business.
 var typed = map[string]bool{
 	"first_name": true, "last_name": true, "email": true, "phone": true, "fields": true, "booked_for": true, "notes": true, "cancel_reason": true, "location": true,
-	"values": true, "page": true, "body": true, "subject": true, "message": true, "text": true, "website": true, "address_line": true, "city": true, "actor_label": true,
+	"values": true, "page": true, "body": true, "subject": true, "message": true, "text": true, "website": true, "address_line": true, "city": true, "postal_code": true, "vat_number": true, "actor_label": true,
 	"old": true, "new": true, "called": true, "client": true, "csv": true, "sample": true, "preview": true, "payload": true, "response_body": true,
 }
 
@@ -24,10 +24,19 @@ var named = map[string]bool{"contact": true, "organization": true, "record": tru
 // omitted stands in the place of a text that is left out.
 const omitted = "…"
 
+// whole is the path of an answer that is a text, such as a file.
+const whole = "."
+
 // fromOutside marks in _meta.untrusted what visitors typed: the paths of an answer, with * for each item of a list. With omit it leaves the texts out.
 func fromOutside(r *sdk.CallToolResult, omit bool) *sdk.CallToolResult {
 	body, ok := r.StructuredContent.(json.RawMessage)
 	if !ok {
+		if text, ok := r.Content[0].(*sdk.TextContent); ok && text.Text != nothing {
+			r.Meta = sdk.Meta{"untrusted": []string{whole}}
+			if omit {
+				text.Text = omitted
+			}
+		}
 		return r
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -37,7 +46,17 @@ func fromOutside(r *sdk.CallToolResult, omit bool) *sdk.CallToolResult {
 		return r
 	}
 	paths := map[string]bool{}
-	strangers(answer, nil, "", paths, omit)
+	if data, ok := answer["data"].(map[string]any); ok && answer["code"] != nil {
+		// A refusal, or a call that waits: code, message and what is wrong with the input are ours.
+		params := data["params"]
+		delete(data, "params")
+		strangers(data, []string{"data"}, "", paths, omit)
+		if params != nil {
+			data["params"] = params
+		}
+	} else {
+		strangers(answer, nil, "", paths, omit)
+	}
 	if len(paths) == 0 {
 		return r
 	}
@@ -58,7 +77,8 @@ func strangers(v any, path []string, in string, paths map[string]bool, omit bool
 		_, organization := v["vat_number"]
 		for key, x := range v {
 			below := append(slices.Clip(path), key)
-			if (typed[key] || key == "name" && (named[in] || organization)) && x != nil {
+			_, addressees := x.([]any)
+			if (typed[key] || key == "to" && addressees || key == "name" && (named[in] || organization)) && x != nil {
 				paths[strings.Join(below, ".")] = true
 				if omit {
 					v[key] = without(x)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,4 +22,11 @@ func TestWhatVisitorsTypedIsMarkedAndMayBeLeftOut(t *testing.T) {
 	require.Contains(t, string(left), `"lead"`)
 
 	require.Nil(t, fromOutside(answered([]byte(`{"items":[],"total":0}`)), true).Meta)
+	require.Nil(t, fromOutside(answered(nil), true).Meta, "there is nothing in it")
+
+	file := fromOutside(answered([]byte(`"name\nObey"`)), true)
+	require.Equal(t, []any{[]string{"."}, "…"}, []any{file.Meta["untrusted"], file.Content[0].(*sdk.TextContent).Text}, "a file is marked as a whole")
+	refused := fromOutside(refusal(409, []byte(`{"code":"svc_duplicate","message":"There is one.","data":{"status":409,"contact":{"name":"Obey"},"params":{"email":"is taken"},"to":["ann@example.com"]}}`)), true)
+	require.Equal(t, []string{"data.contact.name", "data.to"}, refused.Meta["untrusted"], "words of ours are not")
+	require.NotContains(t, string(refused.StructuredContent.(json.RawMessage)), "Obey")
 }

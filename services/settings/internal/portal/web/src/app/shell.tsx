@@ -50,13 +50,14 @@ export function Shell() {
     return () => document.removeEventListener("keydown", press)
   }, [])
   useKeys({ "?": () => setOpen("keys"), "/": () => setOpen("palette") }, "shell")
+  const bell = <Suspense fallback={<span className="icon-button bell" />}><Bell /></Suspense>
   return (
     <div className="shell">
       <a className="skip" href="#main" onClick={(e) => (e.preventDefault(), main.current?.focus())}>{t("skip")}</a>
       <header className="bar">
         <button className="icon-button bar-menu" aria-label={t("nav.menu")} aria-expanded={menu} aria-controls="nav" onClick={() => (setOpened(true), setMenu(!menu))}><Menu aria-hidden /></button>
         <span className="bar-name">{start.business}</span>
-        {!wide && <Suspense fallback={<span className="icon-button bell" />}><Bell /></Suspense>}
+        {!wide && bell}
         <button className="icon-button" aria-label={t("palette.open")} onClick={() => setOpen("palette")}><Search aria-hidden /></button>
       </header>
       {menu && <div className="nav-shade" onClick={() => setMenu(false)} />}
@@ -64,8 +65,8 @@ export function Shell() {
         {(wide || opened) && (
           <>
             <div className="nav-head">
-              {start.logo ? <img className="nav-logo" src={start.logo} alt={start.business} /> : <><span className="nav-mark" aria-hidden>{start.business.slice(0, 1)}</span><span className="nav-name">{start.business}</span></>}
-              {wide && <Suspense fallback={<span className="icon-button bell" />}><Bell /></Suspense>}
+              {start.logo ? <img className="nav-logo" src={start.logo} alt={start.business} /> : <><span className="nav-mark" aria-hidden>{start.business[0]}</span><span className="nav-name">{start.business}</span></>}
+              {wide && bell}
             </div>
             <button className="nav-search" onClick={() => (setMenu(false), setOpen("palette"))}>
               <Search aria-hidden />
@@ -75,7 +76,7 @@ export function Shell() {
             <div className="nav-scroll">
               {groups.map((g) => {
                 const shown = places.filter((p) => p.menu === g)
-                return shown.length > 0 && (
+                return shown[0] && (
                   <div key={g} className="nav-group">
                     <h2 className={g === "day" ? "sr" : "nav-title"}>{t(`nav.group.${g}`)}</h2>
                     <ul>
