@@ -4,7 +4,6 @@ import { Link } from "@tanstack/react-router"
 import { Bell as Icon, BellRing, CalendarClock, CalendarPlus, Inbox, ListTodo, ShieldCheck, ShieldQuestion } from "lucide-react"
 import { useId, useState, type ToggleEvent } from "react"
 import { api, take, type Schema } from "@/api/client"
-import type { Counts } from "@/kit/place"
 import { on } from "@/kit/start"
 import { number, t } from "@/kit/text"
 
@@ -66,8 +65,13 @@ export default function Bell() {
   )
 }
 
-/** How much is new at a place. */
-export function NavCount({ of }: { of: Counts }) {
+/** What is counted beside a place, by its address. */
+const beside: Record<string, keyof typeof none> = { "/": "requests", "/tasks": "tasks", "/submissions": "submissions", "/approvals": "approvals" }
+
+/** How much is new at a place; at most of them nothing is counted. */
+export const NavCount = ({ at }: { at: string }) => beside[at] && <Count of={beside[at]} />
+
+function Count({ of }: { of: keyof typeof none }) {
   const n = useNews()?.[of] ?? 0
   return n > 0 && <span className="nav-count num"><span aria-hidden>{n > 99 ? "99+" : number(n)}</span><span className="sr">{t("news.count", { n })}</span></span>
 }

@@ -5,7 +5,7 @@ import { createRootRouteWithContext, createRoute, lazyRouteComponent, type Route
 import type { QueryClient } from "@tanstack/react-query"
 import { Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ListTodo, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
 import { Fault } from "@/api/fault"
-import { isOpen, type Counts, type Group, type Place, type Terms } from "@/kit/place"
+import { isOpen, type Group, type Place, type Terms } from "@/kit/place"
 import { filters } from "@/kit/search"
 import { Closed, NotFound } from "@/kit/states"
 import { on } from "@/kit/start"
@@ -20,8 +20,6 @@ type About<Filter> = Terms & {
   icon?: LucideIcon
   /** Its group in the navigation. */
   menu?: Group
-  /** What of the news is counted beside it there. */
-  counts?: Counts
   /** The calls with which it begins, below the API's path: the page starts them before the program is there. */
   calls?: string[]
   /** Parameters of its address. */
@@ -64,8 +62,8 @@ function screen<const Path extends string, M extends object, const Filter extend
 }
 
 export const screens = [
-  screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", counts: "requests", calls: ["/overview"] }),
-  screen("/tasks", "contacts", () => import("@/contacts/tasks"), "TaskList", { label: "nav.tasks", icon: ListTodo, menu: "day", counts: "tasks", filters: ["owner", "show", "task"] }),
+  screen("/", "contacts", () => import("@/contacts/overview"), "Overview", { label: "nav.overview", heading: "contacts.hello", icon: LayoutDashboard, menu: "day", calls: ["/overview"] }),
+  screen("/tasks", "contacts", () => import("@/contacts/tasks"), "TaskList", { label: "nav.tasks", icon: ListTodo, menu: "day", filters: ["owner", "show", "task"] }),
   screen("/contacts", "contacts", () => import("@/contacts/contacts"), "Contacts", { label: "nav.contacts", icon: Users, menu: "people", calls: ["/contacts?per_page=50", "/fields?entity=contact", "/views?entity=contacts"], texts: ["views"], filters: ["tab", "sort", "search", "status", "marketing", "tag", "owner", "source", "organization", "appointment_from", "appointment_to", "no_appointment_since", "created_since", "include_deleted", "deleted"] }),
   screen("/contacts/$id", "contacts", () => import("@/contacts/contact"), "Contact", { calls: ["/contacts/$id", "/contacts/$id/activities?per_page=20", "/fields?entity=contact", "/field-groups?entity=contact"], texts: ["team"] }),
   screen("/organizations", "contacts", () => import("@/contacts/organizations"), "Organizations", { label: "nav.organizations", icon: Building2, menu: "people", calls: ["/organizations?per_page=50", "/views?entity=organizations"], texts: ["views"], filters: ["tab", "sort", "search", "owner", "deleted"] }),
@@ -76,7 +74,7 @@ export const screens = [
   screen("/services", "booking", () => import("@/booking/services"), "Services", { app: "booking", label: "nav.services", icon: BriefcaseBusiness, menu: "site", calls: ["/services?include_archived=false"], filters: ["archived"] }),
   screen("/services/$id", "booking", () => import("@/booking/service"), "Service", { app: "booking", calls: ["/services/$id"] }),
   screen("/hours", "team", () => import("@/team/hours"), "Hours", { app: "booking", label: "nav.hours", icon: Clock, menu: "site", calls: ["/staff"], filters: ["staff"] }),
-  screen("/submissions", "forms", () => import("@/forms/submissions"), "Submissions", { app: "forms", label: "nav.submissions", icon: Inbox, menu: "people", counts: "submissions", calls: ["/submissions?per_page=50", "/views?entity=submissions"], texts: ["views"], filters: ["tab", "form", "status", "contact", "since", "until"] }),
+  screen("/submissions", "forms", () => import("@/forms/submissions"), "Submissions", { app: "forms", label: "nav.submissions", icon: Inbox, menu: "people", calls: ["/submissions?per_page=50", "/views?entity=submissions"], texts: ["views"], filters: ["tab", "form", "status", "contact", "since", "until"] }),
   screen("/submissions/$id", "forms", () => import("@/forms/submission"), "Submission", { app: "forms", calls: ["/submissions/$id"] }),
   screen("/forms", "forms", () => import("@/forms/forms"), "Forms", { app: "forms", label: "nav.forms", icon: FileText, menu: "site", calls: ["/forms"] }),
   screen("/forms/$id", "forms", () => import("@/forms/form"), "Builder", { app: "forms", calls: ["/forms/$id"] }),
@@ -88,7 +86,7 @@ export const screens = [
   screen("/people", "team", () => import("@/team/people"), "People", { label: "nav.people", icon: UsersRound, menu: "settings", calls: ["/staff"] }),
   screen("/people/$id", "team", () => import("@/team/person"), "Person", { calls: ["/staff"] }),
   screen("/audit", "settings", () => import("@/settings/audit"), "Audit", { can: "svc_manage_integrations", label: "nav.audit", icon: ScrollText, menu: "settings", calls: ["/audit-log?per_page=50"], filters: ["channel", "action", "user", "outcome", "record_type", "record_id", "since", "until"] }),
-  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: ScrollText, menu: "settings", counts: "approvals", filters: ["state", "approval"] }),
+  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: ScrollText, menu: "settings", filters: ["state", "approval"] }),
   screen("/apps", "settings", () => import("@/settings/apps"), "Apps", { can: "svc_manage_crm", label: "nav.apps", icon: Blocks, menu: "settings", calls: ["/apps"] }),
   screen("/settings", "settings", () => import("@/settings/hub"), "Hub", { label: "nav.settings", icon: Settings, menu: "settings" }),
   screen("/appointments/new", "booking", () => import("@/booking/new-appointment"), "NewAppointment", { app: "booking", can: "svc_manage_bookings", label: "nav.new_appointment", icon: CalendarPlus, calls: ["/services?include_archived=false"], filters: ["contact", "service", "staff", "at", "until"] }),
@@ -112,6 +110,6 @@ export const screens = [
 
 /** The screens with a label that this person has, in the order of the table. */
 export const places: Place[] = screens.flatMap(({ options: { staticData } }) => {
-  const { path: to, label, icon, menu, counts, ...terms } = staticData!.screen!
-  return label && icon && isOpen(terms) ? [{ to, label, icon, menu, counts }] : []
+  const { path: to, label, icon, menu, ...terms } = staticData!.screen!
+  return label && icon && isOpen(terms) ? [{ to, label, icon, menu }] : []
 })

@@ -80,9 +80,9 @@ export function Shell() {
                   <div key={g} className="nav-group">
                     <h2 className={g === "day" ? "sr" : "nav-title"}>{t(`nav.group.${g}`)}</h2>
                     <ul>
-                      {shown.map(({ to, label, icon: Icon, counts }) => (
+                      {shown.map(({ to, label, icon: Icon }) => (
                         <li key={to}>
-                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span>{counts && <Suspense><NavCount of={counts} /></Suspense>}</Link>
+                          <Link to={to as "/"} className="nav-link" activeOptions={{ exact: to === "/", includeSearch: false }}><Icon aria-hidden /><span>{t(label)}</span><Suspense><NavCount at={to} /></Suspense></Link>
                         </li>
                       ))}
                     </ul>

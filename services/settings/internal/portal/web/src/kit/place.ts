@@ -13,11 +13,8 @@ export const isOpen = (terms: Terms) => on(terms.app) && can(terms.can, terms.se
 export const groups = ["day", "people", "site", "settings"] as const
 export type Group = (typeof groups)[number]
 
-/** What of the news is counted beside a screen. */
-export type Counts = "requests" | "submissions" | "tasks" | "approvals"
-
 /** A screen that has a name, and its group in the navigation if it stands there. */
-export type Place = { to: string; label: Key; icon: LucideIcon; menu?: Group; counts?: Counts }
+export type Place = { to: string; label: Key; icon: LucideIcon; menu?: Group }
 
 /** The screens that this person has. */
 export const usePlaces = (): Place[] => useRouter().options.context.places
