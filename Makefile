@@ -297,7 +297,7 @@ types: .run/types
 	@mkdir -p .run
 	@if command -v npm >/dev/null; then \
 		deploy/tools npm libs/web && deploy/tools npm $(PORTAL) && \
-		(cd libs/web && node check.mjs && npm run -s unused) && \
+		(cd libs/web && node check.mjs && npm test -s && npm run -s unused) && \
 		(cd $(PORTAL) && npm test -s && node text.mjs && node css.mjs) && touch $@; fi
 
 .PHONY: schema

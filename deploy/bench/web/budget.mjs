@@ -50,7 +50,7 @@ const shell = ["src/app/main.tsx", "src/app/early.ts", "src/kit/text/en.json"]
 line("portal, shell, gzip", scripts(shell), 120, "kB")
 for (const [name, chunk] of Object.entries(chunks)) {
   const folder = /^src\/(?!api|kit|app)([a-z]+)\/[a-z-]+\.tsx$/.exec(name)?.[1]
-  if (chunk.isDynamicEntry && folder) line(`portal, first route ${name.slice(4)}, gzip`, scripts([...shell, name, `src/${folder}/text/en.json`]), 220, "kB")
+  if (chunk.isDynamicEntry && folder) line(`portal, first route ${name.slice(4)}, gzip`, scripts([...shell, name, "src/parts/text/en.json", `src/${folder}/text/en.json`]), 220, "kB")
 }
 
 // Times: the middle one of five cold visits.

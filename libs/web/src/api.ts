@@ -1,15 +1,5 @@
 // Calls of the public API, without credentials.
-export class Fault extends Error {
-  constructor(
-    /** The API's code, or "offline" when no answer came. */
-    readonly code: string,
-    readonly status: number,
-    readonly data: Record<string, any> = {},
-    message = code,
-  ) {
-    super(message)
-  }
-}
+import { Fault, refused } from "./fault"
 
 /** An error as a fault. An error of another kind means that there was no connection. */
 export const asFault = (e: unknown) => (e instanceof Fault ? e : new Fault("offline", 0))
@@ -31,7 +21,7 @@ export async function call<A>(url: string, body?: unknown, key?: string): Promis
   }
   const json = await answer.json().catch(() => undefined)
   if (answer.ok) return json as A
-  throw new Fault(json?.code ?? (answer.status >= 500 ? "svc_unavailable" : "svc_no_route"), answer.status, json?.data ?? {}, json?.message)
+  throw new Fault(...refused(answer, json))
 }
 
 /** The part of a time token before its dot: it changes with the words of the form's consents. */

@@ -1,25 +1,30 @@
 // Days are texts "2026-11-24" on the business's calendar; moments are ISO texts in UTC, shown on the clock of a named zone.
-export const dayOf = (moment: string, zone: string): string => new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(new Date(moment))
 
-const utc = (day: string) => new Date(`${day}T00:00:00Z`)
+/** How a language shows days, whose zone is UTC, or moments in a zone, which is the reader's own if it is left out. Formats are made when they are first used. */
+export const shown = (locale: string, timeZone: string | undefined) => (options: Intl.DateTimeFormatOptions) => {
+  let made: Intl.DateTimeFormat | undefined
+  return (at: string) => (made ??= new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(new Date(at))
+}
 
-/** How a language shows days, and moments in a zone, which is the visitor's own if it is left out. */
+export const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const
+
+/** The day of a moment on the calendar of a zone. */
+export const dayIn = (zone: string | undefined) => shown("en-CA", zone)({ year: "numeric", month: "2-digit", day: "2-digit" })
+export const dayOf = (moment: string, zone: string | undefined) => dayIn(zone)(moment)
+
+/** What the widgets show of days, and of moments in a zone. */
 export function formats(locale: string, zone: string | undefined) {
-  const f = (o: Intl.DateTimeFormatOptions, timeZone: string | undefined) => new Intl.DateTimeFormat(locale, { ...o, timeZone })
-  const clock = f({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }, zone)
-  const weekday = f({ weekday: "short" }, zone)
-  const long = f({ weekday: "long", day: "numeric", month: "long", year: "numeric" }, "UTC")
-  const short = f({ weekday: "short", day: "numeric", month: "short" }, "UTC")
-  const month = f({ month: "long", year: "numeric" }, "UTC")
-  const narrow = f({ weekday: "short" }, "UTC")
-  const full = f({ weekday: "long" }, "UTC")
+  const moment = shown(locale, zone)
+  const day = shown(locale, "UTC")
+  const short = day({ weekday: "short" })
+  const long = day({ weekday: "long" })
   return {
-    clock: (moment: string) => clock.format(new Date(moment)),
-    weekday: (moment: string) => weekday.format(new Date(moment)),
-    day: (day: string) => long.format(utc(day)),
-    shortDay: (day: string) => short.format(utc(day)),
-    month: (day: string) => month.format(utc(day)),
-    weekdays: Array.from({ length: 7 }, (_, i) => ({ short: narrow.format(utc(`2024-01-0${i + 1}`)), long: full.format(utc(`2024-01-0${i + 1}`)) })),
+    clock: moment(clock),
+    weekday: moment({ weekday: "short" }),
+    day: day({ weekday: "long", day: "numeric", month: "long", year: "numeric" }),
+    shortDay: day({ weekday: "short", day: "numeric", month: "short" }),
+    month: day({ month: "long", year: "numeric" }),
+    weekdays: Array.from({ length: 7 }, (_, i) => `2024-01-0${i + 1}`).map((d) => ({ short: short(d), long: long(d) })),
   }
 }
 

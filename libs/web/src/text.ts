@@ -12,19 +12,19 @@ export function languageOf(element: Element): string {
   return "en"
 }
 
-/** Makes the function that gives texts: a key, and values for its {placeholders}; a number n chooses between _one and _other. */
-export function reader(texts: Texts, language: string, swiss = false) {
-  return (key: string, values?: Record<string, string | number>): string => {
-    let text = texts[key]
-    if (text === undefined && values && typeof values["n"] === "number") {
-      const n = values["n"]
-      text = texts[key + (n === 1 || (n === 0 && language === "fr") ? "_one" : "_other")]
-    }
-    text ??= key
-    for (const [name, value] of Object.entries(values ?? {})) text = text.replaceAll(`{${name}}`, () => String(value))
+/**
+ * Makes the function that gives texts: a key, and values for its {placeholders}, as show writes them; a number n chooses between _one and _other. A key
+ * without a text stands for itself.
+ */
+export const reader =
+  (texts: Texts, language: string, swiss = false, show: (value: any) => string = String) =>
+  (key: string, values: Record<string, any> = {}): string => {
+    const { n } = values
+    const one = n === 1 || (language === "fr" && n >= 0 && n < 2)
+    let text = (texts[key] ?? (typeof n === "number" && texts[key + (one ? "_one" : "_other")])) || key
+    for (const name in values) text = text.replaceAll(`{${name}}`, () => show(values[name]))
     return swiss ? text.replaceAll("ß", "ss") : text
   }
-}
 
 export type T = ReturnType<typeof reader>
 

@@ -36,7 +36,7 @@ for (const folder of readdirSync(src)) {
     continue // a folder without texts
   }
   for (const key of Object.keys(english)) {
-    if (folder !== "kit" && !key.startsWith(folder + ".")) say(`${folder}/text/en.json: ${key} has to begin with "${folder}."`)
+    if (!["kit", "parts"].includes(folder) && !key.startsWith(folder + ".")) say(`${folder}/text/en.json: ${key} has to begin with "${folder}."`)
   }
   for (const language of ["nl", "fr", "de"]) {
     const other = read(folder, language)

@@ -2,6 +2,7 @@ import react from "@vitejs/plugin-react"
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { runInNewContext } from "node:vm"
 import { defineConfig } from "vite"
 import { modules, page } from "./modules.mjs"
 import { brotli, worthCompressing } from "../../../../../libs/web/brotli.mjs"
@@ -45,26 +46,41 @@ const screens = {
       const { path, app, can: may, sees, calls = [], label, heading = label, folder, texts = [] } = screen
       // The program of a screen is known by its import.
       const [, program] = /"[^"]*?(\w+\/[\w-]+)(?:\.tsx)?"/.exec(screen.load)
-      return [path, { screen: `src/${program}.tsx`, texts: [folder, ...texts].map((f) => `src/${f}/text/`), app, may, sees, calls, titles: heading && titles(heading) }]
+      return [path, { screen: `src/${program}.tsx`, texts: ["parts", folder, ...texts].map((f) => `src/${f}/text/`), app, may, sees, calls, titles: heading && titles(heading) }]
     })
     this.emitFile({ type: "asset", fileName: "screens.json", source: JSON.stringify(Object.fromEntries(found), null, 1) })
   },
 }
 
+// An icon of lucide's is drawn by kit/icon. Its file gives a name, its shapes as [element, attributes], and aliases.
+const icons = {
+  name: "icons",
+  transform: {
+    filter: { id: /lucide-react\/dist\/esm\/icons\// },
+    handler(code) {
+      const data = /__iconData = ({[^]*?\n});/.exec(code)?.[1]
+      if (!data) return undefined // an alias
+      const markup = runInNewContext(`(${data})`).node.map(([element, { key: _, ...a }]) => `<${element} ${Object.entries(a).map(([n, v]) => `${n}="${v}"`).join(" ")}/>`)
+      return `import { icon } from "@/kit/icon"\nexport default /*#__PURE__*/ icon(${JSON.stringify(markup.join(""))})`
+    },
+  },
+}
+
 // The modules that every page loads are one file: it compresses better than several. app/main stays outside: a browser that needs a stack of its
 // first calls would read the whole file of the shell once more.
-const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store|openapi-fetch)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|libs\/web\/src\/key\.ts|src\/(api\/(client|fault|version)|app\/(router|screens|session|shell|texts)|kit\/(button|head|keys|late|media|once|place|problem|queries|search|start|states|text)\.ts)/
+const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store)\/|@tanstack\/(history|store|router-core|react-store)\/|@tanstack\/react-router\/(?!.*useBlocker)|@tanstack\/query-core\/(?!.*Observer)|QueryClientProvider|libs\/web\/src\/(fault|key|text)\.ts|src\/(api\/(client|fault|version)|app\/(router|screens|session|shell|texts)|kit\/(button|head|icon|keys|late|media|once|place|problem|queries|search|start|states|text)\.ts)/
 
 // The modules that most screens load are a second file: a request costs a slow phone more than a few bytes that a screen does not need.
 // What only records and dialogs need is a third: no list and no calendar waits for it.
-const parts = /node_modules\/(lucide-react|@tanstack)\/|src\/kit\/(dates|list|panel)\.tsx?/
-const edit = /src\/(kit\/(copy|detail|dialog|draft|use-draft|form)|api\/attempts)\.tsx?/
+const parts = /node_modules\/(lucide-react|@tanstack)\/|src\/(kit\/(dates|list|panel|records|toast|why)|team\/data)\.tsx?|libs\/web\/src\/(dates|days|problem)/
+const edit = /src\/(kit\/(copy|detail|dialog|draft|use-draft|form)|api\/(attempts|limits))\.tsx?/
 
 export default defineConfig({
   base: "/_ui/portal/",
   publicDir: false,
-  plugins: [react(), screens, clean, compress],
-  resolve: { alias: { "@": here("src") } },
+  plugins: [react(), icons, screens, clean, compress],
+  // React has it by now, so that the store of TanStack needs no replacement for older ones.
+  resolve: { alias: { "@": here("src"), "use-sync-external-store/shim/with-selector": "use-sync-external-store/with-selector" } },
   build: {
     outDir: here("../dist"),
     emptyOutDir: false,
@@ -77,7 +93,7 @@ export default defineConfig({
     rollupOptions: {
       input: [here("src/app/main.tsx"), here("src/app/early.ts")],
       // The shell names every file, so names are short.
-      output: { chunkFileNames: "assets/[hash:7].js", assetFileNames: "assets/[hash:7][extname]", codeSplitting: { groups: [{ name: "shell", test: shell, priority: 2 }, { name: "toast", test: /src\/kit\/toast/, priority: 2 }, { name: "parts", test: parts, minShareCount: 3, priority: 1 }, { name: "edit", test: edit, minShareCount: 2, priority: 1 }] } },
+      output: { chunkFileNames: "assets/[hash:7].js", assetFileNames: "assets/[hash:7][extname]", codeSplitting: { groups: [{ name: "shell", test: shell, priority: 2 }, { name: "parts", test: parts, minShareCount: 3, priority: 1 }, { name: "edit", test: edit, minShareCount: 2, priority: 1 }] } },
     },
   },
 })

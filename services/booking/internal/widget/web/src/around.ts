@@ -1,4 +1,4 @@
-import { Fault } from "@web/api"
+import { Fault } from "@web/fault"
 import { city, formats } from "@web/dates"
 import type { Mount } from "@web/element"
 import { prices } from "@web/price"

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { Fault } from "@web/api"
+import { Fault } from "@web/fault"
 import { dayOf } from "@web/dates"
 import type { Mount } from "@web/element"
 import { useFocusOn } from "@web/focus"

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
-import { asFault, call, Fault, wordsOf } from "@web/api"
+import { asFault, call, wordsOf } from "@web/api"
+import { Fault } from "@web/fault"
 import { Icon, Svg } from "@web/icon"
 import { newKey } from "@web/key"
 import { questions, type Given, type Known } from "@web/questions"

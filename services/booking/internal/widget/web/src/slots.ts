@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { asFault, call, type Fault } from "@web/api"
+import { asFault, call } from "@web/api"
+import type { Fault } from "@web/fault"
 import { dayOf } from "@web/dates"
 import { addDays, monthEnd, monthStart } from "@web/days"
 import type { Slot, Slots } from "./data"

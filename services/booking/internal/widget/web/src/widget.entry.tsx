@@ -1,6 +1,7 @@
 // <svc-booking service="…" staff="…" lang="…">: booking on any page. <script type="application/json">{"given": {"contact.email": "…"}}</script> inside
 // it fills in what the page around knows of its visitor.
-import { call, Fault } from "@web/api"
+import { call } from "@web/api"
+import { Fault } from "@web/fault"
 import { define, type Mount } from "@web/element"
 import type { Known } from "@web/questions"
 import type { Texts } from "@web/text"

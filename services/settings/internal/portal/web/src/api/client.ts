@@ -1,5 +1,6 @@
-// The one client of the REST API. Its types come from the OpenAPI document of a running system (schema.d.ts).
-import createClient, { type Middleware } from "openapi-fetch"
+// The one client of the REST API. Its types come from the OpenAPI document of a running system (schema.d.ts), by those of openapi-fetch; every
+// page waits for the program, so that it has only what our operations need.
+import type { Client } from "openapi-fetch"
 import { Fault } from "./fault"
 import { newKey } from "@/../../../../../../libs/web/src/key"
 import type { components, paths } from "./schema"
@@ -18,23 +19,33 @@ async function send(request: Request): Promise<Response> {
   return answer.status === 401 && (await session.ended()) ? fetch(again) : answer
 }
 
-const shape: Middleware = {
-  onRequest({ request }) {
-    if (request.method === "POST" && !request.headers.has("Idempotency-Key")) request.headers.set("Idempotency-Key", newKey())
-    return request
-  },
-  async onResponse({ response }) {
-    if (!response.ok) throw await Fault.of(response)
-  },
-  onError({ error }) {
-    return error instanceof Fault || (error instanceof Error && error.name === "AbortError") ? error : new Fault("offline", 0)
-  },
+type Values = Record<string, unknown>
+type Call = { params?: { path?: Values; query?: Values; header?: Values }; headers?: Values; body?: unknown; signal?: AbortSignal }
+
+/** The values that are there, a name with several of them once for each. */
+export const given = (values: Values = {}) => Object.entries(values).flatMap(([name, value]) => [value ?? []].flat().map((v) => [name, String(v)]))
+
+const calls = (method: string) => async (path: string, { params = {}, headers, body, signal }: Call = {}) => {
+  const query = new URLSearchParams(given(params.query))
+  const json = body !== undefined && !(body instanceof FormData)
+  const request = new Request("/v1" + path.replace(/{(\w+)}/g, (_, name: string) => encodeURIComponent(String(params.path![name]))) + (query.size > 0 ? `?${query}` : ""), {
+    method,
+    headers: given({ "Idempotency-Key": method === "POST" ? newKey() : undefined, "Content-Type": json ? "application/json" : undefined, ...headers, ...params.header }) as [string, string][],
+    body: json ? JSON.stringify(body) : ((body as FormData | undefined) ?? null),
+    signal: signal ?? null,
+  })
+  const response = await send(request).catch((e: unknown) => {
+    throw e instanceof Error && e.name === "AbortError" ? e : new Fault("offline", 0)
+  })
+  if (!response.ok) throw await Fault.of(response)
+  const text = await response.text()
+  return { data: text ? JSON.parse(text) : undefined, response }
 }
 
-export const api = createClient<paths>({ baseUrl: "/v1", fetch: send, credentials: "same-origin" })
-api.use(shape)
+/** A call of each method. Every refusal is thrown as a Fault. A POST has an Idempotency-Key of its own, unless it is given one. */
+export const api = { GET: calls("GET"), POST: calls("POST"), PUT: calls("PUT"), PATCH: calls("PATCH"), DELETE: calls("DELETE") } as unknown as Pick<Client<paths>, "GET" | "POST" | "PUT" | "PATCH" | "DELETE">
 
-/** The body of an answer, whose version versionOf knows. Every refusal is thrown as a Fault before. */
+/** The body of an answer, whose version versionOf knows. */
 export async function take<A extends { data?: unknown; response: Response }>(call: Promise<A>): Promise<NonNullable<A["data"]>> {
   const { data, response } = await call
   return noteVersion(data as NonNullable<A["data"]>, response.headers.get("ETag"))
@@ -42,11 +53,3 @@ export async function take<A extends { data?: unknown; response: Response }>(cal
 
 /** The header of a change that is refused when the record has another version. */
 export const ifMatch = (version: string | undefined) => ({ "If-Match": version })
-
-/** The address of a download, which the browser fetches with its session. Exports have the separator that spreadsheets in the person's language expect. */
-export function download(path: string, query: Record<string, string | string[] | undefined>): string {
-  const q = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) for (const v of [value ?? []].flat()) q.append(name, v)
-  if (path.startsWith("/exports/") && document.documentElement.lang !== "en") q.set("separator", ";")
-  return `/v1${path}?${q}`
-}

@@ -1,26 +1,17 @@
-/** What is wrong with one parameter: a code, and facts such as max. */
-export type Problem = { code: string; message?: string } & Record<string, unknown>
+import { Fault as Refusal, refused } from "@/../../../../../../libs/web/src/fault"
+import type { Problem } from "@/../../../../../../libs/web/src/problem"
+export type { Problem }
 
-/** A refusal in the shape of every endpoint: code, message and facts. Without an answer the code is "offline". */
-export class Fault extends Error {
+/** A refusal, and what a screen does about it. */
+export class Fault extends Refusal {
   /** Whether a draft shows itself what is wrong: what somebody else has changed as well. */
   shown = false
 
-  constructor(
-    readonly code: string,
-    readonly status: number,
-    readonly data: Record<string, unknown> = {},
-    message = code,
-  ) {
-    super(message)
-  }
-
   static async of(response: Response): Promise<Fault> {
-    const body = await response.json().catch(() => undefined)
-    const data = { ...body?.data }
+    const fault = new Fault(...refused(response, await response.json().catch(() => undefined)))
     const wait = Number(response.headers.get("Retry-After"))
-    if (wait > 0) data.retry_after = wait
-    return new Fault(body?.code ?? (response.status >= 500 ? "svc_unavailable" : "svc_no_route"), response.status, data, body?.message)
+    if (wait > 0) fault.data.retry_after = wait
+    return fault
   }
 
   /** Problems by the name of the parameter. */

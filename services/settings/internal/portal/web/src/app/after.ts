@@ -2,8 +2,8 @@ import type { QueryClient } from "@tanstack/react-query"
 import { keepFocus } from "./focus"
 import { watchIdle } from "./idle"
 import { follow } from "./live"
-import { watchPerson } from "./session"
-import { loadTexts } from "./texts"
+import { watchPerson } from "./person"
+import { loadFrame } from "./texts"
 import { t } from "@/kit/text"
 import { toast } from "@/kit/toast"
 
@@ -12,7 +12,7 @@ export function begin(queries: QueryClient) {
   follow(queries, () => toast(t("live.rights"), { act: { label: "live.reload", run: () => location.reload() } }))
   watchPerson()
   // Its dialog is minutes away.
-  void loadTexts("frame").catch(() => {})
+  void loadFrame().catch(() => {})
   watchIdle()
   keepFocus()
 }

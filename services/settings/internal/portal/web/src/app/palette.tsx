@@ -1,7 +1,7 @@
 // Ctrl-K: words find people, organizations, appointments, forms, screens and actions. Each folder adds its sources in palette.ts.
 import { useQueries } from "@tanstack/react-query"
 import { Search } from "lucide-react"
-import { use, useDeferredValue, useEffect, useRef, useState } from "react"
+import { useDeferredValue, useEffect, useRef, useState } from "react"
 import { bookingSources } from "@/booking/palette"
 import { contactSources } from "@/contacts/palette"
 import { formSources } from "@/forms/palette"
@@ -12,13 +12,10 @@ import { isOpen, usePlaces, type Hit } from "@/kit/place"
 import { plain } from "@/kit/plain"
 import { t } from "@/kit/text"
 import { actions } from "./actions"
-import { loadTexts } from "./texts"
 
-const texts = loadTexts("actions")
 const sources = [...contactSources, ...bookingSources, ...formSources, ...webhookSources, ...teamSources].filter(isOpen)
 
 export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: (to: string, params?: Record<string, string>) => void }) {
-  use(texts)
   const [words, setWords] = useState("")
   const dialog = useRef<HTMLDialogElement>(null)
   const asked = useDeferredValue(words.trim())
@@ -46,7 +43,7 @@ export default function Palette({ onClose, onGo }: { onClose: () => void; onGo: 
     .filter((p) => fits(t(p.label)))
     .slice(0, words ? 5 : 20)
     .map((p) => ({ id: p.to, title: t(p.label), icon: p.icon, to: p.to }))
-  const acts = { label: t("actions.title"), hits: actions().filter((a) => fits(a.title)).slice(0, words ? 5 : 20) }
+  const acts = { label: t("frame.actions.title"), hits: actions().filter((a) => fits(a.title)).slice(0, words ? 5 : 20) }
   const records = sources.map((s, i) => ({ label: t(s.label), hits: (asked.length >= 2 && found[i]!.data) || [] }))
   // A screen or an action whose name begins so stays on top while records come in.
   const listed = [{ label: t("frame.palette.screens"), hits: screens }, acts]

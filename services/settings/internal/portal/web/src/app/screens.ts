@@ -49,7 +49,7 @@ function screen<const Path extends string, M extends object, const Filter extend
     },
     component: lazyRouteComponent(
       () =>
-        Promise.all([load(), ...[folder, "problem" as const, ...(about.texts ?? [])].map(loadTexts)]).then(
+        Promise.all([load(), ...[folder, "parts" as const, ...(about.texts ?? [])].map(loadTexts)]).then(
           ([m]) => m as Record<string, RouteComponent>,
           (e) => {
             throw navigator.onLine ? e : new Fault("offline", 0)

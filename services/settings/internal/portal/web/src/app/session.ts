@@ -1,7 +1,7 @@
 // A session that ends while somebody works: the screen stays, a dialog asks to sign in, and the requests that waited go on.
 import { useSyncExternalStore } from "react"
 import { session } from "@/api/client"
-import { kept, me } from "@/kit/start"
+import { kept } from "@/kit/start"
 
 let asking: { done: Promise<boolean>; end: (ok: boolean) => void } | undefined
 const watchers = new Set<() => void>()
@@ -9,7 +9,6 @@ const changed = () => watchers.forEach((w) => w())
 
 /** Notes, for all tabs, that the session was good just now. */
 export const noteAnswer = () => kept.set("answered", String(Date.now()))
-export const lastAnswer = () => Number(kept.get("answered"))
 
 /** Asks the person to sign in, once for all requests that wait: true when they did, false when they closed the dialog. */
 export function signInAgain(): Promise<boolean> {
@@ -20,27 +19,6 @@ export function signInAgain(): Promise<boolean> {
     changed()
   }
   return asking.done
-}
-
-/**
- * Uses the session, and reports whether there still is one of this person. A page acts by the session of its browser: where that has become
- * somebody else's, it begins anew as theirs.
- */
-export async function ask(): Promise<boolean> {
-  const answer = await fetch("/v1/auth/session").catch(() => undefined)
-  if (!answer?.ok) return false
-  noteAnswer()
-  const own = (await answer.json()).user_id === me.user_id
-  if (!own) location.reload()
-  return own
-}
-
-/** Looks whose session it is when somebody else opens the portal in another tab, and when a person comes back to this one. */
-export function watchPerson() {
-  const own = String(me.user_id)
-  kept.set("person", own)
-  addEventListener("storage", () => ![own, ""].includes(kept.get("person")) && location.reload())
-  addEventListener("focus", () => void ask())
 }
 
 /** What runs after the person has signed in again. */

@@ -1,22 +1,21 @@
 // The texts of every folder: text/<language>.json, whose keys begin with the folder's name. A screen's texts load with its program.
-import type actions from "@/actions/text/en.json"
 import type frame from "@/frame/text/en.json"
 import type booking from "@/booking/text/en.json"
 import type contacts from "@/contacts/text/en.json"
 import type forms from "@/forms/text/en.json"
-import type problem from "@/problem/text/en.json"
+import type parts from "@/parts/text/en.json"
 import type settings from "@/settings/text/en.json"
 import type team from "@/team/text/en.json"
 import type views from "@/views/text/en.json"
 import type webhooks from "@/webhooks/text/en.json"
 import { addTexts, language } from "@/kit/text"
 
-type All = typeof frame & typeof contacts & typeof problem & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team & typeof views & typeof actions
+type All = typeof frame & typeof contacts & typeof parts & typeof booking & typeof forms & typeof webhooks & typeof settings & typeof team & typeof views
 declare module "@/kit/text" {
   interface Texts extends All {}
 }
 
-export type Folder = "kit" | "frame" | "problem" | "views" | "actions" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
+export type Folder = "kit" | "frame" | "parts" | "views" | "contacts" | "booking" | "forms" | "webhooks" | "settings" | "team"
 
 const files = import.meta.glob<{ default: Record<string, string> }>("../*/text/*.json")
 const loaded = new Map<Folder, Promise<void>>()
@@ -32,5 +31,8 @@ export function loadTexts(folder: Folder): Promise<void> {
   return load
 }
 
-/** A part of the frame with the texts that it shows, which no first paint waits for. */
-export const worded = <M>(load: () => Promise<M>) => (): Promise<M> => Promise.all([load(), loadTexts("frame")]).then(([m]) => m)
+/** Loads the texts of what stands in the frame and of its dialogs, which no first paint waits for. */
+export const loadFrame = () => Promise.all([loadTexts("frame"), loadTexts("parts")])
+
+/** A part of the frame with its texts. */
+export const worded = <M>(load: () => Promise<M>) => (): Promise<M> => Promise.all([load(), loadFrame()]).then(([m]) => m)

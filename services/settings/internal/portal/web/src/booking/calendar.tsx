@@ -5,19 +5,18 @@ import { CalendarOff, CalendarPlus, ChevronLeft, ChevronRight, Printer } from "l
 import { lazy, Suspense, useEffect, useState } from "react"
 import { flushSync } from "react-dom"
 import { Button, ButtonLink } from "@/kit/button"
-import { monthWords, today } from "@/kit/dates"
+import { monthWords, ofDay, periodWords, today } from "@/kit/dates"
 import { addDays, addMonths, mondayOf } from "@/kit/wall"
 import { useKeys } from "@/kit/keys"
 import { late } from "@/kit/late"
 import { Choice, SearchField } from "@/kit/list"
 import { useMedia } from "@/kit/media"
-import { once } from "@/kit/once"
 import { Head } from "@/kit/head"
 import { contactQuery, findContacts, nameOf, servicesQuery } from "@/kit/records"
 import { RecordFilter } from "@/kit/record-filter"
 import { can, kept, me, on } from "@/kit/start"
 import { Skeleton } from "@/kit/states"
-import { locale, t } from "@/kit/text"
+import { t } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
 import type { Query } from "@/kit/view"
 import { addressOf, useViews, ViewTabs } from "@/kit/views"
@@ -32,11 +31,7 @@ const Month = lazy(() => import("./month"))
 const MarkDialog = late(() => import("./mark").then((m) => ({ default: m.MarkDialog })))
 const route = getRouteApi("/calendar")
 
-const title = {
-  day: once(() => new Intl.DateTimeFormat(locale, { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })),
-  week: once(() => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })),
-}
-const utc = (day: string) => new Date(`${day}T12:00:00Z`)
+const dayTitle = ofDay({ weekday: "long", day: "numeric", month: "long", year: "numeric" })
 
 export function Calendar() {
   const { tab, ...search } = chosenNow(route.useSearch())
@@ -91,7 +86,7 @@ export function Calendar() {
     view: Object.keys(rest).some((name) => name in listed) ? "list" : view, date: from ? String(from) : search.date, colour: search.colour, ...addressOf(rest),
   }) })
   const contact = useQuery({ ...contactQuery(search.contact ?? ""), enabled: !!search.contact }).data
-  const dated = title.day().format(utc(date))
+  const dated = dayTitle(date)
   const shown = { staff: search.staff, service: search.service, colour: search.colour }
   return (
     <>
@@ -106,7 +101,7 @@ export function Calendar() {
           <Button onClick={() => set({ date: undefined })} aria-current={date === today() ? "date" : undefined}>{t("booking.today")}</Button>
           <button className="icon-button" aria-label={t(`booking.${unit}_before`)} onClick={() => step(-1)}><ChevronLeft aria-hidden /></button>
           <button className="icon-button" aria-label={t(`booking.${unit}_after`)} onClick={() => step(1)}><ChevronRight aria-hidden /></button>
-          <h2 className="calendar-title" aria-live="polite">{view === "month" ? monthWords(date) : view === "day" ? dated : title.week().formatRange(utc(first), utc(last))}</h2>
+          <h2 className="calendar-title" aria-live="polite">{view === "month" ? monthWords(date) : view === "day" ? dated : periodWords(first, last)}</h2>
         </div>
         <div className="row calendar-choices">
           {view === "list" && <SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("booking.search")} />}

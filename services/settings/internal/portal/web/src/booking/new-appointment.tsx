@@ -14,7 +14,7 @@ import { dayLongText, dayText, durationText, timeRange, timeText } from "@/kit/d
 import { momentOf, sameMoment } from "@/kit/wall"
 import { Form, text, TextField, useForm } from "@/kit/form"
 import { latest } from "@/kit/latest"
-import { saying, why } from "@/kit/problem"
+import { saying } from "@/kit/problem"
 import { Head, initials } from "@/kit/head"
 import { can, kept } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
@@ -25,6 +25,7 @@ import { appointmentsChanged, priceText, type Service, type Slot } from "./data"
 import { Place } from "./marks"
 import { arrows, Times, type Chosen } from "./times"
 import { servicesQuery } from "@/kit/records"
+import { why } from "@/kit/why"
 import { useStaff } from "@/team/data"
 
 const route = getRouteApi("/appointments/new")

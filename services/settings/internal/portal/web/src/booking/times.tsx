@@ -4,12 +4,11 @@ import { ChevronLeft, ChevronRight, TriangleAlert } from "lucide-react"
 import { useEffect, useRef, useState, type KeyboardEvent } from "react"
 import { api, take } from "@/api/client"
 import { Button } from "@/kit/button"
-import { dayLongText, dayOf, dayWords, elsewhere, timeText, today } from "@/kit/dates"
+import { dayLongText, dayOf, dayWords, elsewhere, monthWords, ofDay, timeText, today, weekdayWords } from "@/kit/dates"
 import { addDays, momentOf, sameMoment, wallOf } from "@/kit/wall"
-import { once } from "@/kit/once"
 import { start } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
-import { locale, t } from "@/kit/text"
+import { t } from "@/kit/text"
 
 /** A time that somebody chose. staff is null for whoever is free; outside is a time that the free times do not list. */
 export type Chosen = { starts_at: string; staff: number | null; outside: boolean }
@@ -24,10 +23,7 @@ const slotsQuery = (what: For, staff: number | null, from: string, to: string) =
     staleTime: 10_000,
   })
 
-const noon = (day: string) => new Date(`${day}T12:00:00Z`)
-const weekday = once(() => new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" }))
-const dayNumber = once(() => new Intl.DateTimeFormat(locale, { day: "numeric", timeZone: "UTC" }))
-const month = once(() => new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }))
+const dayNumber = ofDay({ day: "numeric" })
 
 export function Times({ what, staff, from = today(), value, onPick, focus }: {
   what: For
@@ -77,7 +73,7 @@ export function Times({ what, staff, from = today(), value, onPick, focus }: {
   return (
     <div className="times">
       <div className="row between">
-        <span className="times-month">{month().format(noon(first))}</span>
+        <span className="times-month">{monthWords(first)}</span>
         <span className="row">
           <button type="button" className="icon-button" aria-label={t("booking.week_before")} disabled={first <= today()} onClick={() => go(-7)}><ChevronLeft aria-hidden /></button>
           <button type="button" className="icon-button" aria-label={t("booking.week_after")} onClick={() => go(7)}><ChevronRight aria-hidden /></button>
@@ -86,7 +82,7 @@ export function Times({ what, staff, from = today(), value, onPick, focus }: {
       <div className="strip" role="group" aria-label={t("booking.day")} onKeyDown={arrows}>
         {days.map((d) => (
           <button key={d} type="button" className="strip-day" aria-pressed={d === shown} disabled={count(d) === 0} onClick={() => setDay(d)}>
-            <span>{weekday().format(noon(d))} </span><b className="num">{dayNumber().format(noon(d))}</b><span className="sr">, {t("booking.free_times", { n: count(d) })}</span><i aria-hidden />
+            <span>{weekdayWords(d, "short")} </span><b className="num">{dayNumber(d)}</b><span className="sr">, {t("booking.free_times", { n: count(d) })}</span><i aria-hidden />
           </button>
         ))}
       </div>

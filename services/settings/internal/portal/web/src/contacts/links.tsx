@@ -2,17 +2,18 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Pencil, Plus, Star, Unlink } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { linkContactOrganization } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
-import { CheckField, Form, text, TextField, useForm } from "@/kit/form"
+import { CheckField, Form, TextField, useDraftForm } from "@/kit/form"
 import { Panel } from "@/kit/panel"
 import { Picker, type Choice } from "@/kit/picker"
 import { Failed } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { timelineKey } from "./timeline"
 import { contactKey, findContacts, findOrganizations } from "@/kit/records"
 
@@ -70,7 +71,7 @@ export function Links({ side, id, readOnly }: { side: Side; id: string; readOnly
           ))}
         </ul>
       )}
-      {open && <Edit side={side} link={open === "new" ? undefined : open} onClose={() => setOpen(undefined)} onSave={put} />}
+      {open && <Edit side={side} link={open === "new" ? undefined : links.find((l) => l.id === open.id) ?? open} onClose={() => setOpen(undefined)} onSave={put} />}
     </Panel>
   )
 }
@@ -78,18 +79,16 @@ export function Links({ side, id, readOnly }: { side: Side; id: string; readOnly
 function Edit({ side, link, onClose, onSave }: { side: Side; link?: Linked; onClose: () => void; onSave: (id: string, body: { role: string; is_primary: boolean }) => Promise<void> }) {
   const [chosen, setChosen] = useState<Choice | null>(link ?? null)
   const people = side === "organizations"
-  const form = useForm(async (values) => {
-    if (!chosen) return
-    await onSave(chosen.id, { role: text(values, "role"), is_primary: values.has("is_primary") })
-    onClose()
-  })
+  const record = useMemo(() => ({ role: link?.role ?? "", is_primary: link?.is_primary ?? false }), [link])
+  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !link }, async ({ whole }) => void (chosen && (await onSave(chosen.id, whole))))
+  const form = useDraftForm(draft, onClose)
   return (
-    <Dialog title={link ? t("contacts.link_edit", { name: link.name }) : t(people ? "contacts.link_person" : "contacts.link_organization")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form limits={linkContactOrganization} form={form}>
+    <Dialog title={link ? t("contacts.link_edit", { name: link.name }) : t(people ? "contacts.link_person" : "contacts.link_organization")} onClose={onClose} size="s" guarded={draft.dirty || form.dirty}>
+      <Form limits={linkContactOrganization} form={form} draft={draft}>
         <div className="dialog-body">
           {!link && <Picker name="other" label={t(people ? "contacts.person" : "contacts.organization")} source={other(side)} find={people ? findContacts : findOrganizations} value={chosen} onChange={setChosen} autoFocus />}
-          <TextField name="role" label={t("contacts.role")} defaultValue={link?.role} />
-          <CheckField name="is_primary" label={t("contacts.main_help")} defaultChecked={link?.is_primary} />
+          <TextField name="role" label={t("contacts.role")} />
+          <CheckField name="is_primary" label={t("contacts.main_help")} />
         </div>
         <footer className="dialog-foot">
           <Button onClick={onClose}>{t("cancel")}</Button>

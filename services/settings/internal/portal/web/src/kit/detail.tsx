@@ -6,9 +6,10 @@ import { asFault } from "@/api/fault"
 import { useChoice } from "./choice"
 import { same } from "./draft"
 import { withValue, type Limits } from "./form"
-import { saying, why } from "./problem"
+import { saying } from "./problem"
 import { t } from "./text"
 import { Clash, type Drafting } from "./use-draft"
+import { why } from "./why"
 
 /**
  * One value of a draft: pressing it opens an input; Enter or leaving it saves, Escape leaves it as it was. It shows at once; a refusal

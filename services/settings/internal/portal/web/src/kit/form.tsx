@@ -6,9 +6,10 @@ import { Keys } from "@/api/attempts"
 import { asFault, type Fault, type Problem } from "@/api/fault"
 import { Button } from "./button"
 import { same, typedNumber } from "./draft"
-import { saying, why } from "./problem"
+import { saying } from "./problem"
 import { t } from "./text"
 import { Clash, type Drafting } from "./use-draft"
+import { why } from "./why"
 
 type State = { problems: Record<string, Problem>; clear: (name: string) => void; draft?: Drafting; limits?: Limits }
 const Context = createContext<State>({ problems: {}, clear: () => {} })

@@ -300,3 +300,6 @@ export function Choice<V extends string>({ label, value, options, onChange }: {
     </label>
   )
 }
+
+/** How many filters are set, apart from those that are named. */
+export const countFilters = (search: Record<string, string | undefined>, ...except: string[]) => Object.entries(search).filter(([n, v]) => v && !except.includes(n)).length

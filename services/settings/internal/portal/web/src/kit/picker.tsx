@@ -5,9 +5,9 @@ import { CircleAlert } from "lucide-react"
 import { useDeferredValue, useId, useRef, useState } from "react"
 import { useCombobox } from "./combobox"
 import { Popover } from "./popover"
-import { why } from "./problem"
 import { t } from "./text"
 import { useProblem } from "./form"
+import { why } from "./why"
 
 export type Choice = { id: string; name: string; detail?: string }
 

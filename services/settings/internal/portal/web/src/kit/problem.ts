@@ -1,12 +1,6 @@
 // Refusals in words.
-import { Fault, type Problem } from "@/api/fault"
+import type { Fault } from "@/api/fault"
 import { t, tOr } from "./text"
-
-/** Why a value is refused: the text of its code, first from the screen's own that begin with prefix, else the API's words. */
-export function why(p: Problem, prefix = "problem."): string {
-  const facts = Object.fromEntries(Object.entries(p).map(([name, v]) => [name, Array.isArray(v) ? v.join(", ") : typeof v === "number" ? v : String(v)]))
-  return tOr(prefix + p.code, "", facts) || tOr("problem." + p.code, p.message ?? t("problem.other"), facts)
-}
 
 /** What a refusal as a whole says to the person. */
 export function saying(f: Fault): string {

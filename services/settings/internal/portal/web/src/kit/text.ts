@@ -1,6 +1,7 @@
 // Texts in four languages. English gives the keys their types, and text.mjs holds the other languages to it.
 import { once } from "./once"
 import { start } from "./start"
+import { reader } from "@/../../../../../../libs/web/src/text"
 
 import type kit from "./text/en.json"
 
@@ -20,22 +21,18 @@ const texts: Record<string, string> = {}
 /** Adds texts that have loaded. */
 export const addTexts = (more: Record<string, string>) => void Object.assign(texts, more)
 
-const plural = once(() => new Intl.PluralRules(language))
-
-/** A text, with values for its {placeholders}; a number n chooses between _one and _other. */
-export function t(key: Key, values: Record<string, string | number> = {}): string {
-  let text = texts[key]
-  if (text === undefined && typeof values.n === "number") text = texts[`${key}_${plural().select(values.n) === "one" ? "one" : "other"}`]
-  text ??= key
-  for (const [name, value] of Object.entries(values)) text = text.replaceAll(`{${name}}`, () => (typeof value === "number" ? number(value) : value))
-  return locale === "de-CH" ? text.replaceAll("ß", "ss") : text
-}
-
-/** The text of a key made at run time, such as "status." + status; fallback when the texts lack that key. */
-export function tOr(key: string, fallback: string, values?: Record<string, string | number>): string {
-  return key in texts || `${key}_other` in texts ? t(key as Key, values) : fallback
-}
-
 const numbers = once(() => new Intl.NumberFormat(locale))
 /** A number as it is written in the language. Whole ones below a thousand look alike in all of ours, and need no format. */
 export const number = (n: number) => (Number.isInteger(n) && Math.abs(n) < 1000 ? String(n) : numbers().format(n))
+
+const show = (value: unknown): string => (typeof value === "number" ? number(value) : Array.isArray(value) ? value.join(", ") : String(value))
+const read = reader(texts, language, locale === "de-CH", show)
+
+/** A text, with values for its {placeholders}; a number n chooses between _one and _other. */
+export const t: (key: Key, values?: Record<string, string | number>) => string = read
+
+/** The text of a key made at run time, such as "status." + status; fallback when the texts lack that key. */
+export function tOr(key: string, fallback: string, values?: Record<string, string | number>): string {
+  const text = read(key, values)
+  return text === key ? fallback : text
+}

@@ -7,10 +7,11 @@ import { asFault, Fault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { Panel } from "@/kit/panel"
-import { saying, why } from "@/kit/problem"
+import { saying } from "@/kit/problem"
 import { start } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { why } from "@/kit/why"
 
 type Picture = Schema<"Media">
 
@@ -49,7 +50,7 @@ export function Logo({ doc, queryKey }: { doc: Schema<"Portal">; queryKey: reado
     if (file.size > mostBytes) throw new Fault("svc_too_large", 413)
     const form = new FormData()
     form.append("file", file)
-    const made = await take(api.POST("/media", { body: { file: "" }, bodySerializer: () => form }))
+    const made = await take(api.POST("/media", { body: form as unknown as { file: string } }))
     await choose(made.id)
   })
   const remove = async (p: Picture) => {

@@ -11,11 +11,12 @@ import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { SelectField, TextArea, TextField } from "@/kit/form"
 import { Panel } from "@/kit/panel"
-import { saying, why } from "@/kit/problem"
+import { saying } from "@/kit/problem"
 import { Failed, Skeleton } from "@/kit/states"
 import { language as own, languages, t, tOr } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import type { Drafting } from "@/kit/use-draft"
+import { why } from "@/kit/why"
 import { DocumentForm } from "./frame"
 
 type Template = Schema<"MailTemplate">

@@ -8,7 +8,7 @@ import { asFault } from "@/api/fault"
 import { numberOf } from "@/api/version"
 import { addStaffException, updateStaff } from "@/api/limits"
 import { Button } from "@/kit/button"
-import { clockOf, dayText, durationText, minutesOf, periodWords, timeText, today } from "@/kit/dates"
+import { clockOf, dayText, durationText, minutesOf, periodWords, timeText, today, weekdayWords } from "@/kit/dates"
 import { Inline } from "@/kit/detail"
 import { Dialog } from "@/kit/dialog"
 import { Form, SaveBar, SelectField, text, TextField, useForm } from "@/kit/form"
@@ -17,7 +17,7 @@ import { saying } from "@/kit/problem"
 import { Head, initials } from "@/kit/head"
 import { can, kept, me } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
-import { locale, t } from "@/kit/text"
+import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 import { Clash } from "@/kit/use-draft"
 import { Calendars } from "./calendars"
@@ -28,7 +28,7 @@ import { closuresQuery, mayChange, mayLink, staffQuery, timeOffQuery, timesChang
 const Holidays = lazy(() => import("./holidays"))
 const OffCalendar = lazy(() => import("./off-calendar"))
 const route = getRouteApi("/hours")
-const dayNames = Array.from({ length: 7 }, (_, i) => new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" }).format(new Date(Date.UTC(2024, 0, 1 + i))))
+const dayNames = Array.from({ length: 7 }, (_, i) => weekdayWords(`2024-01-0${i + 1}`, "long"))
 
 export function Hours() {
   const search = route.useSearch()

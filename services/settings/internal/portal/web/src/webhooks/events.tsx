@@ -2,8 +2,8 @@
 import { CircleAlert } from "lucide-react"
 import { useId, type ReactNode } from "react"
 import { useProblem } from "@/kit/form"
-import { why } from "@/kit/problem"
 import { t, tOr } from "@/kit/text"
+import { why } from "@/kit/why"
 import { eventText, useEvents } from "./data"
 
 const byApp = (events: { event: string; app: string }[]) => [...Map.groupBy(events, (e) => e.app)].map(([app, of]) => ({ app, names: of.map((e) => e.event) }))
