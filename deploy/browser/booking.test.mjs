@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
 import { before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
 import { Client, hire, mailLink, mails, ripe, setUp, until } from "./system.mjs"
@@ -432,6 +433,20 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     site.close()
     await v.end()
   })
+})
+
+test("the lines of the README put the booking page into a page of another origin", async () => {
+  const [lines] = /<script type="module"[^`]*<\/svc-booking>/.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8"))
+  const site = await host(desk.gateway, lines.replaceAll("https://desk.example.com", desk.gateway))
+  const v = await visitor(browser, { hosts: [gatewayHost(), new URL(site.url).host] })
+  try {
+    await v.page.goto(site.url)
+    await upgraded(v.page)
+    await check(v.page, "lines of the README")
+    await v.end()
+  } finally {
+    site.close()
+  }
 })
 
 test("on somebody else's site, under a strict policy and at 320 pixels, in Dutch, in another time zone", async () => {

@@ -1,4 +1,5 @@
 // A visitor's browser, and the checks of every state of a page.
+import { createHash } from "node:crypto"
 import assert from "node:assert/strict"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -209,9 +210,10 @@ export async function shot(page, name) {
 
 /** Starts a site of somebody else, whose policy allows our script and none of its own. close() ends it. */
 export async function host(gateway, html) {
+  const styles = [...html.matchAll(/<style>([^]*?)<\/style>/g)].map(([, css]) => `'sha256-${createHash("sha256").update(css).digest("base64")}'`)
   const server = createServer((_, answer) => {
     answer.setHeader("Content-Type", "text/html; charset=utf-8")
-    answer.setHeader("Content-Security-Policy", `default-src 'none'; script-src ${gateway}; connect-src ${gateway}; font-src ${gateway}; style-src 'self'; img-src data:; base-uri 'none'`)
+    answer.setHeader("Content-Security-Policy", `default-src 'none'; script-src ${gateway}; connect-src ${gateway}; font-src ${gateway}; style-src 'self' ${styles.join(" ")}; img-src data:; base-uri 'none'`)
     answer.end(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Somebody's site</title><link rel="icon" href="data:,"></head><body><main><h1>Somebody's site</h1>${html}</main></body></html>`)
   })
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))

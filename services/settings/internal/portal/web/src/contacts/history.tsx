@@ -12,7 +12,7 @@ import { can, me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { useDraft } from "@/kit/use-draft"
+import { Clash, useDraft } from "@/kit/use-draft"
 import { Timeline, timelineKey } from "./timeline"
 
 type Entry = Schema<"Entry">
@@ -92,6 +92,7 @@ function EditNote({ kind, id, note, onClose }: Of & { note: Entry; onClose: () =
     <form className="note" onSubmit={(e) => (e.preventDefault(), save())} onKeyDown={(e) => e.key === "Escape" && (e.stopPropagation(), leave())}>
       <textarea className="input" rows={3} autoFocus aria-label={t("contacts.note")} value={draft.mine.body} readOnly={draft.sending} {...addNote.body} onChange={(e) => draft.set("body", e.target.value)}
         onKeyDown={(e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && !draft.sending && save()} />
+      <Clash draft={draft} />
       <span className="row"><Button kind="main" small type="submit" busy={draft.sending}>{t("save")}</Button><Button small onClick={leave}>{t("cancel")}</Button></span>
     </form>
   )

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { Archive, ArchiveRestore, ArrowDown, ArrowUp, Columns3, FolderPlus, Pencil, Plus, Trash2 } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { createField, createFieldGroup } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
-import { CheckField, Form, SelectField, text, TextArea, TextField, useForm } from "@/kit/form"
+import { CheckField, Form, SelectField, TextArea, TextField, useDraftForm } from "@/kit/form"
 import { Actions, type Action } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { Blank } from "@/kit/states"
@@ -23,6 +23,9 @@ const route = getRouteApi("/settings/fields")
 const entities: Entity[] = ["contact", "organization", "submission"]
 const types: Field["type"][] = ["text", "long_text", "number", "date", "dropdown", "choices", "checkbox", "email", "phone", "url"]
 const chosen = (type: Field["type"]) => type === "dropdown" || type === "choices"
+
+/** What a list has of a record by now. */
+const now = <T extends { id: string }>(list: T[], of: T | undefined) => list.find((x) => x.id === of?.id) ?? of
 
 export function Fields() {
   const search = route.useSearch()
@@ -58,8 +61,8 @@ export function Fields() {
             </div>
             {shown.length === 0 && groups.length === 0 ? <Blank icon={Columns3} title={t("settings.no_fields")} text={t("settings.no_fields_text")}><Button kind="main" icon={<Plus aria-hidden />} onClick={() => setOpen({})}>{t("settings.field_new")}</Button></Blank>
               : parts.map((p, i) => (p.group || p.fields.length > 0) && <Part key={p.group?.id ?? "none"} group={p.group} fields={p.fields} groups={groups} all={fields} at={i} open={setOpen} />)}
-            {open && !open.group && <EditField key={open.field?.id} entity={entity} field={open.field} groups={groups} onClose={() => setOpen(undefined)} />}
-            {open?.group && <EditGroup entity={entity} group={open.group === "new" ? undefined : open.group} onClose={() => setOpen(undefined)} />}
+            {open && !open.group && <EditField key={open.field?.id} entity={entity} field={now(fields, open.field)} groups={groups} onClose={() => setOpen(undefined)} />}
+            {open?.group && <EditGroup entity={entity} group={open.group === "new" ? undefined : now(groups, open.group)} onClose={() => setOpen(undefined)} />}
           </>
         )
       }}
@@ -159,27 +162,29 @@ function Row({ f, up, down, all, open }: { f: Field; up?: Field; down?: Field; a
 
 function EditField({ entity, field, groups, onClose }: { entity: Entity; field?: Field; groups: Group[]; onClose: () => void }) {
   const queries = useQueryClient()
-  const [type, setType] = useState(field?.type ?? "text")
-  const form = useForm(async (values, key) => {
-    const body = {
-      label: text(values, "label"), group: text(values, "group") || null, ...(entity !== "submission" && { show_in_list: values.has("show_in_list") }),
-      ...(chosen(type) && { options: text(values, "options").split("\n").map((o) => o.trim()).filter(Boolean) }),
-    }
-    const after = field ? await take(api.PATCH("/fields/{id}", { params: { path: { id: field.id } }, body })) : await take(api.POST("/fields", { params: { header: { "Idempotency-Key": key } }, body: { ...body, entity, type } }))
+  const record = useMemo(() => {
+    const { label = "", type = "text", group, options = [], show_in_list = false } = field ?? {}
+    return { label, type, group: group ?? "", options: options.join("\n"), ...(entity !== "submission" && { show_in_list }) }
+  }, [entity, field])
+  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !field }, async ({ change, whole, key }) => {
+    const { type, group, options, ...rest } = field ? change : whole
+    const body = { ...rest, ...(group !== undefined && { group: group || null }), ...(options !== undefined && chosen(whole.type) && { options: options.split("\n").map((o) => o.trim()).filter(Boolean) }) }
+    await (field ? take(api.PATCH("/fields/{id}", { params: { path: { id: field.id } }, body })) : take(api.POST("/fields", { params: { header: { "Idempotency-Key": key } }, body: { ...body, label: whole.label, entity, type: whole.type } })))
     void queries.invalidateQueries({ queryKey: ["fields"] })
-    toast(t("settings.saved", { name: after.label }))
-    onClose()
+    toast(t("settings.saved", { name: whole.label }))
+    return undefined
   })
+  const form = useDraftForm(draft, onClose)
   return (
-    <Dialog title={field ? field.label : t("settings.field_new")} onClose={onClose} guarded={form.dirty}>
-      <Form limits={createField} form={form}>
+    <Dialog title={field ? field.label : t("settings.field_new")} onClose={onClose} guarded={draft.dirty}>
+      <Form limits={createField} form={form} draft={draft}>
         <div className="dialog-body">
-          <TextField name="label" label={t("settings.label")} defaultValue={field?.label} autoFocus required />
+          <TextField name="label" label={t("settings.label")} autoFocus required />
           {field ? <p className="soft small">{t("settings.field_fixed", { type: t(`settings.type.${field.type}`), key: field.key })}</p>
-            : <SelectField name="type" label={t("settings.type")} help={t("settings.type_help")} value={type} onChange={(e) => setType(e.target.value as Field["type"])} options={types.map((value) => ({ value, label: t(`settings.type.${value}`) }))} />}
-          {chosen(type) && <TextArea name="options" label={t("settings.options")} help={t("settings.options_help")} defaultValue={field?.options.join("\n")} rows={5} />}
-          {groups.length > 0 && <SelectField name="group" label={t("settings.group")} defaultValue={field?.group ?? ""} options={[{ value: "", label: t("none") }, ...groups.map((g) => ({ value: g.id, label: g.label }))]} />}
-          {entity !== "submission" && <CheckField name="show_in_list" label={t("settings.show_in_list")} defaultChecked={field?.show_in_list} />}
+            : <SelectField name="type" label={t("settings.type")} help={t("settings.type_help")} options={types.map((value) => ({ value, label: t(`settings.type.${value}`) }))} />}
+          {chosen(draft.mine.type) && <TextArea name="options" label={t("settings.options")} help={t("settings.options_help")} rows={5} />}
+          {groups.length > 0 && <SelectField name="group" label={t("settings.group")} options={[{ value: "", label: t("none") }, ...groups.map((g) => ({ value: g.id, label: g.label }))]} />}
+          {entity !== "submission" && <CheckField name="show_in_list" label={t("settings.show_in_list")} />}
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{field ? t("save") : t("settings.field_make")}</Button></footer>
       </Form>
@@ -189,17 +194,18 @@ function EditField({ entity, field, groups, onClose }: { entity: Entity; field?:
 
 function EditGroup({ entity, group, onClose }: { entity: Entity; group?: Group; onClose: () => void }) {
   const queries = useQueryClient()
-  const form = useForm(async (values, key) => {
-    const label = text(values, "label")
-    const after = group ? await take(api.PATCH("/field-groups/{id}", { params: { path: { id: group.id } }, body: { label } })) : await take(api.POST("/field-groups", { params: { header: { "Idempotency-Key": key } }, body: { entity, label } }))
+  const record = useMemo(() => ({ label: group?.label ?? "" }), [group])
+  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !group }, async ({ whole: { label }, key }) => {
+    await (group ? take(api.PATCH("/field-groups/{id}", { params: { path: { id: group.id } }, body: { label } })) : take(api.POST("/field-groups", { params: { header: { "Idempotency-Key": key } }, body: { entity, label } })))
     await Promise.all([queries.invalidateQueries({ queryKey: ["fields"] }), queries.invalidateQueries({ queryKey: ["field-groups"] })])
-    toast(t("settings.saved", { name: after.label }))
-    onClose()
+    toast(t("settings.saved", { name: label }))
+    return undefined
   })
+  const form = useDraftForm(draft, onClose)
   return (
-    <Dialog title={group ? group.label : t("settings.group_new")} onClose={onClose} size="s" guarded={form.dirty}>
-      <Form limits={createFieldGroup} form={form}>
-        <div className="dialog-body"><TextField name="label" label={t("settings.label")} defaultValue={group?.label} autoFocus required /></div>
+    <Dialog title={group ? group.label : t("settings.group_new")} onClose={onClose} size="s" guarded={draft.dirty}>
+      <Form limits={createFieldGroup} form={form} draft={draft}>
+        <div className="dialog-body"><TextField name="label" label={t("settings.label")} autoFocus required /></div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{group ? t("save") : t("settings.group_make")}</Button></footer>
       </Form>
     </Dialog>

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { GitMerge, Pencil, Plus, Tag as Icon, Trash2 } from "lucide-react"
-import { useEffect, useState } from "react"
+import { useEffect, useMemo, useState } from "react"
 import { api, take, type Schema } from "@/api/client"
 import { createTag, updateTag } from "@/api/limits"
 import { Button } from "@/kit/button"
@@ -16,6 +16,7 @@ import { can } from "@/kit/start"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { Loaded } from "./frame"
 
 type Tag = Schema<"Tag">
@@ -49,7 +50,7 @@ export function Tags() {
               {shown.length === 0 ? <Blank icon={Icon} title={t(search ? "list.nothing" : "settings.no_tags")} text={t(search ? "list.nothing_text" : "settings.no_tags_text")} />
                 : <ul className={manages ? "panel-body" : "panel-body tag-list"}>{shown.map((x) => <Row key={x.slug} tag={x} manages={manages} merges={all.length > 1} open={setOpen} />)}</ul>}
             </Panel>
-            {open && "rename" in open && <Rename key={open.rename.slug} tag={open.rename} onTaken={(into) => setOpen({ merge: open.rename, into })} onClose={() => setOpen(undefined)} />}
+            {open && "rename" in open && <Rename key={open.rename.slug} tag={all.find((x) => x.slug === open.rename.slug) ?? open.rename} onTaken={(into) => setOpen({ merge: open.rename, into })} onClose={() => setOpen(undefined)} />}
             {open && "merge" in open && <Merge tag={open.merge} all={all} into={open.into} onClose={() => setOpen(undefined)} />}
           </>
         )
@@ -100,22 +101,23 @@ function Reached({ tag }: { tag: Tag }) {
 
 function Rename({ tag, onTaken, onClose }: { tag: Tag; onTaken: (slug: string) => void; onClose: () => void }) {
   const queries = useQueryClient()
-  const form = useForm(async (values) => {
-    const name = text(values, "name")
+  const record = useMemo(() => ({ name: tag.name }), [tag])
+  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {} }, async ({ whole: { name } }) => {
     await take(api.PATCH("/tags/{slug}", { params: { path: { slug: tag.slug } }, body: { name } }))
     void queries.invalidateQueries({ queryKey: ["tags"] })
     toast(t("settings.tag_renamed", { old: tag.name, name }))
-    onClose()
-  }, (f) => {
+    return undefined
+  })
+  const form = useForm(async () => (await draft.save(), onClose()), (f) => {
     if (f.code !== "svc_duplicate") return undefined
     onTaken(String(f.data.id))
     return true
   })
   return (
-    <Dialog title={t("settings.tag_rename", { name: tag.name })} onClose={onClose} guarded={form.dirty} size="s">
-      <Form limits={updateTag} form={form} className="">
+    <Dialog title={t("settings.tag_rename", { name: tag.name })} onClose={onClose} guarded={draft.dirty} size="s">
+      <Form limits={updateTag} form={form} draft={draft} className="">
         <div className="dialog-body stack">
-          <TextField name="name" label={t("settings.tag_name")} defaultValue={tag.name} required autoFocus />
+          <TextField name="name" label={t("settings.tag_name")} required autoFocus />
           <Reached tag={tag} />
         </div>
         <footer className="dialog-foot">

@@ -2,20 +2,21 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { CalendarPlus, CalendarSync, CalendarX, Pencil, RefreshCw, Trash2 } from "lucide-react"
-import { useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { addExternalCalendar } from "@/api/limits"
-import { tagOf } from "@/api/version"
+import { noteVersion, tagOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { agoText, momentText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
-import { CheckField, Form, SelectField, text, TextField, useForm } from "@/kit/form"
+import { CheckField, Form, SelectField, TextField, useDraftForm } from "@/kit/form"
 import { Actions } from "@/kit/menu"
 import { Panel } from "@/kit/panel"
 import { me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import { timesChanged, type Member } from "./data"
 
 type Connected = Schema<"ExternalCalendar">
@@ -99,8 +100,8 @@ export function Calendars({ m }: { m: Member }) {
           ))}
         </ul>
       )}
-      {open?.step === "address" && <Address user={user} of={open.of} onClose={close} onChoose={(of) => (changed(), setOpen({ step: "choice", of }))} />}
-      {open?.step === "choice" && <Choice user={user} of={open.of} onClose={close} />}
+      {open?.step === "address" && <Address user={user} of={query.data?.find((c) => c.id === open.of?.id) ?? open.of} onClose={close} onChoose={(of) => (changed(), setOpen({ step: "choice", of }))} />}
+      {open?.step === "choice" && <Choice user={user} of={query.data?.find((c) => c.id === open.of.id) ?? open.of} onClose={close} />}
     </Panel>
   )
 }
@@ -116,35 +117,47 @@ function Wrong({ c }: { c: Connected }) {
   )
 }
 
+/** A part of a calendar of the list, or of a new one, for a draft. */
+function useTyped<T extends object>(user: number, of: Connected | undefined, part: (c?: Connected) => T) {
+  const queries = useQueryClient()
+  const tagged = (c?: Connected) => (c ? noteVersion(part(c), tagOf(c.version)) : part())
+  const load = async () => {
+    await queries.refetchQueries({ queryKey: keyOf(user), exact: true }, { throwOnError: true })
+    return tagged(queries.getQueryData<Connected[]>(keyOf(user))?.find((c) => c.id === of?.id))
+  }
+  return [useMemo(() => tagged(of), [of]), { load, keep: () => {}, creates: !of }] as const
+}
+
+/** Address and password stay as they are where nothing is typed: the API shows the one in part, and the other never. */
+const typed = (c?: Connected) => ({ kind: c?.kind ?? ("ics" as const), name: c?.name ?? "", url: "", username: c?.username ?? "", password: "", blocks: c?.blocks ?? true, writes: c?.writes ?? false })
+const chosen = (c?: Connected) => ({ calendar: c?.calendar ?? "" })
+
 /** Where a calendar is, and how to sign in there. A new one on a server goes on with the choice of one of its calendars. */
 function Address({ user, of, onClose, onChoose }: { user: number; of?: Connected; onClose: () => void; onChoose: (c: Connected) => void }) {
-  const [kind, setKind] = useState(of?.kind ?? "ics")
-  const form = useForm(async (values, key) => {
-    const given = { name: text(values, "name"), username: text(values, "username"), blocks: values.has("blocks"), writes: kind === "caldav" && values.has("writes") }
-    const url = text(values, "url")
-    const password = String(values.get("password") ?? "")
+  const end = useRef(onClose)
+  const draft = useDraft(...useTyped(user, of, typed), async ({ change, whole, version, key }) => {
     if (of) {
-      const changed = await take(api.PATCH("/staff/{user}/calendars/{id}", {
-        params: { path: { user, id: of.id }, header: ifMatch(tagOf(of.version)) }, body: { ...given, ...(url && { url }), ...(password && { password }) },
-      }))
-      toast(t("team.calendar_changed", { name: changed.name }))
-      return onClose()
+      const { kind: _, ...body } = change
+      toast(t("team.calendar_changed", { name: (await take(api.PATCH("/staff/{user}/calendars/{id}", { params: { path: { user, id: of.id }, header: ifMatch(version) }, body }))).name }))
+      return undefined
     }
-    const made = await take(api.POST("/staff/{user}/calendars", { params: { path: { user }, header: { "Idempotency-Key": key } }, body: { kind, url, password, ...given } }))
-    if (unchosen(made)) return onChoose(made)
-    toast(t("team.calendar_connected", { name: made.name }))
-    onClose()
+    const made = await take(api.POST("/staff/{user}/calendars", { params: { path: { user }, header: { "Idempotency-Key": key } }, body: { ...whole, writes: whole.kind === "caldav" && whole.writes } }))
+    if (unchosen(made)) end.current = () => onChoose(made)
+    else toast(t("team.calendar_connected", { name: made.name }))
+    return undefined
   })
+  const form = useDraftForm(draft, () => end.current())
+  const { kind } = draft.mine
   return (
-    <Dialog title={of ? t("team.calendar_change_title", { name: of.name }) : t("team.calendar_connect")} onClose={onClose} guarded={form.dirty}>
-      <Form form={form} limits={addExternalCalendar}>
+    <Dialog title={of ? t("team.calendar_change_title", { name: of.name }) : t("team.calendar_connect")} onClose={onClose} guarded={draft.dirty}>
+      <Form form={form} draft={draft} limits={addExternalCalendar}>
         <div className="dialog-body">
-          {!of && <SelectField name="kind" label={t("team.calendar_kind")} value={kind} onChange={(e) => setKind(e.target.value as Connected["kind"])} options={(["ics", "caldav"] as const).map((value) => ({ value, label: t(`team.calendar_kind.${value}`) }))} />}
-          <TextField name="name" label={t("team.calendar_name")} defaultValue={of?.name ?? ""} />
+          {!of && <SelectField name="kind" label={t("team.calendar_kind")} options={(["ics", "caldav"] as const).map((value) => ({ value, label: t(`team.calendar_kind.${value}`) }))} />}
+          <TextField name="name" label={t("team.calendar_name")} />
           <TextField name="url" label={t("team.calendar_url")} type="url" help={of ? t("team.calendar_url_stays", { url: of.url }) : t(`team.calendar_url.${kind}`)} />
           {kind === "caldav" ? (
             <>
-              <TextField name="username" label={t("team.calendar_username")} defaultValue={of?.username ?? ""} autoCapitalize="none" />
+              <TextField name="username" label={t("team.calendar_username")} autoCapitalize="none" />
               <TextField name="password" label={t("team.calendar_password")} type="password" autoComplete="new-password" help={t(of ? "team.calendar_password_stays" : "team.calendar_password_help")} />
             </>
           ) : !of && (
@@ -152,8 +165,8 @@ function Address({ user, of, onClose, onChoose }: { user: number; of?: Connected
               {(["google", "outlook", "apple"] as const).map((program) => <details key={program} className="how"><summary>{t(`team.feed_${program}`)}</summary><p className="soft">{t(`team.calendar_${program}_text`)}</p></details>)}
             </div>
           )}
-          <CheckField name="blocks" label={t("team.calendar_blocks")} help={t("team.calendar_blocks_help")} defaultChecked={of?.blocks ?? true} />
-          {kind === "caldav" && <CheckField name="writes" label={t("team.calendar_writes")} help={t("team.calendar_writes_help")} defaultChecked={of?.writes ?? false} />}
+          <CheckField name="blocks" label={t("team.calendar_blocks")} help={t("team.calendar_blocks_help")} />
+          {kind === "caldav" && <CheckField name="writes" label={t("team.calendar_writes")} help={t("team.calendar_writes_help")} />}
         </div>
         <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy}>{t(of ? "save" : kind === "caldav" ? "team.calendar_go_on" : "team.calendar_connect")}</Button></footer>
       </Form>
@@ -165,25 +178,25 @@ function Address({ user, of, onClose, onChoose }: { user: number; of?: Connected
 function Choice({ user, of, onClose }: { user: number; of: Connected; onClose: () => void }) {
   const path = { user, id: of.id }
   const query = useQuery({ queryKey: ["external_calendars", "choices", of.id], queryFn: async () => (await take(api.GET("/staff/{user}/calendars/{id}/choices", { params: { path } }))).items, gcTime: 0, retry: false })
-  const form = useForm(async (values) => {
-    const changed = await take(api.PATCH("/staff/{user}/calendars/{id}", { params: { path, header: ifMatch(tagOf(of.version)) }, body: { calendar: text(values, "calendar") } }))
-    toast(t("team.calendar_connected", { name: changed.name }))
-    onClose()
+  const draft = useDraft(...useTyped(user, of, chosen), async ({ change, version }) => {
+    toast(t("team.calendar_connected", { name: (await take(api.PATCH("/staff/{user}/calendars/{id}", { params: { path, header: ifMatch(version) }, body: change }))).name }))
+    return undefined
   })
-  const [chosen, setChosen] = useState(of.calendar)
-  const writable = (query.data ?? []).find((c) => c.href === chosen)?.writable !== false
+  const form = useDraftForm(draft, onClose)
+  const { calendar } = draft.mine
+  const writable = (query.data ?? []).find((c) => c.href === calendar)?.writable !== false
   return (
     <Dialog title={t("team.calendar_choose_title", { name: of.name })} onClose={onClose} size="s">
       {query.isPending ? <Skeleton lines={3} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : (
-        <Form form={form}>
+        <Form form={form} draft={draft}>
           <div className="dialog-body">
             {query.data.length === 0 && <p className="field field--wide soft">{t("team.calendar_no_choices")}</p>}
             <div className="checks field field--wide" role="radiogroup" aria-label={t("team.calendar_which")}>
-              {query.data.map((c) => <label key={c.href} className="check"><input type="radio" name="calendar" value={c.href} checked={c.href === chosen} onChange={() => setChosen(c.href)} /><span>{c.name || c.href}</span></label>)}
+              {query.data.map((c) => <label key={c.href} className="check"><input type="radio" name="calendar" value={c.href} checked={c.href === calendar} onChange={() => draft.set("calendar", c.href)} /><span>{c.name || c.href}</span></label>)}
             </div>
             {of.writes && !writable && <p className="field field--wide problem">{t("team.calendar_not_writable")}</p>}
           </div>
-          <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy} disabled={!chosen}>{t("team.calendar_connect")}</Button></footer>
+          <footer className="dialog-foot"><Button onClick={onClose}>{t("cancel")}</Button><Button kind="main" type="submit" busy={form.busy} disabled={!calendar}>{t("team.calendar_connect")}</Button></footer>
         </Form>
       )}
     </Dialog>

@@ -1,0 +1,146 @@
+// Two people change one value of a record while the stream of changes runs: the second is told before anything is saved, may take what
+// came, and nothing is replaced by a press on Save. Forms, booking rules and notifications say more about it in their own files.
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { until } from "./system.mjs"
+import { colleague, desk, go, member, openListening, unique } from "./team.mjs"
+
+let v, page
+before(async () => {
+  v = await member({ viewport: { width: 1280, height: 900 } })
+  page = v.page
+  await openListening(v, "/tasks", "Tasks")
+})
+after(() => v.end())
+
+const { admin } = desk
+const inline = (label) => async () => {
+  await page.getByRole("button", { name: new RegExp("^" + label) }).click()
+  return page.getByRole("textbox", { name: label, exact: true })
+}
+const field = (name) => () => page.locator(`[name="${name}"]`)
+const choose = (button, action) => async () => {
+  await page.getByRole("button", { name: button }).click()
+  await page.getByRole("menuitem", { name: action }).click()
+}
+
+/**
+ * Of each kind: make answers a record, at its screen's path and heading, field what is typed into, theirs makes the colleague's change, and
+ * stored reads what is stored.
+ */
+const kinds = {
+  contact: {
+    make: () => admin.post("/contacts", { last_name: "Clash " + unique(), source: "Before" }),
+    at: (c) => ["/contacts/" + c.id, c.last_name], field: inline("Source"),
+    theirs: (c, source) => admin.patch("/contacts/" + c.id, { mode: "overwrite", source }), stored: async (c) => (await admin.get("/contacts/" + c.id)).source,
+  },
+  organization: {
+    make: () => admin.post("/organizations", { name: "Clash " + unique(), city: "Before" }),
+    at: (o) => ["/organizations/" + o.id, o.name], field: inline("City"),
+    theirs: (o, city) => admin.patch("/organizations/" + o.id, { mode: "overwrite", city }), stored: async (o) => (await admin.get("/organizations/" + o.id)).city,
+  },
+  note: {
+    make: async () => {
+      const c = await admin.post("/contacts", { last_name: "Clash " + unique() })
+      return { ...c, note: await admin.post(`/contacts/${c.id}/notes`, { body: "Before" }) }
+    },
+    at: (c) => ["/contacts/" + c.id, c.last_name],
+    field: async () => (await choose("Actions of this note", "Change the note")(), page.getByLabel("Note", { exact: true })),
+    theirs: (c, body) => admin.patch(`/contacts/${c.id}/notes/${c.note.id}`, { body }), stored: async (c) => (await admin.get(`/contacts/${c.id}/activities?type=note`)).items[0].body,
+  },
+  task: {
+    make: () => admin.post("/tasks", { title: "Clash " + unique(), body: "Before", owner_user_id: desk.user }),
+    at: (x) => ["/tasks?task=" + x.id, "Tasks"], field: () => page.getByLabel("More about it"),
+    theirs: (x, body) => admin.patch("/tasks/" + x.id, { body }), stored: async (x) => (await admin.get("/tasks/" + x.id)).body,
+  },
+  service: {
+    make: () => admin.post("/services", { name: "Clash " + unique(), duration_min: 30, location_details: "Before", staff: [desk.user] }),
+    at: (s) => ["/services/" + s.id, s.name], field: field("location_details"),
+    theirs: (s, location_details) => admin.patch("/services/" + s.id, { location_details }), stored: async (s) => (await admin.get("/services/" + s.id)).location_details,
+  },
+  member: {
+    make: () => colleague(),
+    at: (m) => ["/people/" + m.user_id, m.name], field: inline("Meeting link"), words: "https://example.com/",
+    theirs: (m, meeting_url) => admin.patch("/staff/" + m.user_id, { meeting_url }), stored: async (m) => (await admin.get("/staff")).items.find((x) => x.user_id === m.user_id).meeting_url,
+  },
+  page: {
+    make: () => admin.post("/pages", { title: "Clash " + unique(), content: "Before" }),
+    at: (p) => ["/pages/" + p.id, p.title], field: field("content"),
+    theirs: (p, content) => admin.patch("/pages/" + p.id, { content }), stored: async (p) => (await admin.get("/pages/" + p.id)).content,
+  },
+  template: {
+    make: () => ({ path: "/mail-templates/appointment.cancelled/en" }),
+    at: () => ["/settings/mails?kind=appointment.cancelled&language=en", "Sent mails"], field: field("body"), words: "{details} ",
+    theirs: async (x, body) => admin.put(x.path, { subject: "Cancelled", body }), stored: async (x) => (await admin.get(x.path)).body,
+    clean: (x) => admin.call("DELETE", x.path),
+  },
+  view: {
+    make: () => admin.post("/views", { entity: "contacts", name: "Clash " + unique(), query: {}, shared: false }),
+    at: (x) => ["/contacts?tab=" + x.id, "Contacts"],
+    field: async (x) => (await page.getByRole("button", { name: "Change the view " + x.name }).click(), page.getByLabel("Name of the view")),
+    theirs: (x, name) => admin.patch("/views/" + x.id, { name }), stored: async (x) => (await admin.get("/views/" + x.id)).name,
+  },
+  webhook: {
+    make: async () => (await admin.post("/webhooks", { name: "Clash " + unique(), url: desk.gateway + "/hooks", events: ["contact.created"], active: false })).webhook,
+    at: (w) => ["/webhooks/" + w.id, w.name], field: inline("Name"),
+    theirs: (w, name) => admin.patch("/webhooks/" + w.id, { name }), stored: async (w) => (await admin.get("/webhooks/" + w.id)).name,
+  },
+  field: {
+    make: () => admin.post("/fields", { entity: "contact", label: "Clash " + unique(), type: "text" }),
+    at: () => ["/settings/fields", "Fields"], field: async (f) => (await page.getByRole("button", { name: f.label, exact: true }).click(), page.getByRole("dialog").getByLabel("Name", { exact: true })),
+    theirs: (f, label) => admin.patch("/fields/" + f.id, { label }), stored: async (f) => (await admin.get("/fields?entity=contact")).items.find((x) => x.id === f.id).label,
+    clean: (f) => admin.patch("/fields/" + f.id, { archived: true }),
+  },
+  document: {
+    make: () => admin.get("/settings/general"),
+    at: () => ["/settings/general", "General"], field: field("business.city"),
+    theirs: (_, city) => admin.patch("/settings/general", { business: { city } }), stored: async () => (await admin.get("/settings/general")).business.city,
+    clean: (d) => admin.patch("/settings/general", { business: { city: d.business.city } }),
+  },
+}
+
+const said = () => page.getByText("Somebody else changed the same thing meanwhile.")
+
+for (const [kind, k] of Object.entries(kinds))
+  test(`who changes a ${kind} that somebody else changes too is told`, async (t) => {
+    const record = await k.make()
+    t.after(() => k.clean?.(record))
+    const [path, heading] = k.at(record)
+    await go(v, path)
+    await page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+    const words = k.words ?? ""
+    const input = await k.field(record)
+    await input.fill(words + "mine")
+    await k.theirs(record, words + "theirs")
+    await said().waitFor()
+    assert.equal(await input.inputValue(), words + "mine")
+    const form = page.locator("form", { has: said() })
+    await form.evaluate((f) => f.requestSubmit())
+    await said().waitFor()
+    assert.equal(await k.stored(record), words + "theirs", "Save decides nothing")
+    await form.getByRole("button", { name: "Save mine" }).click()
+    await until("mine", async () => (await k.stored(record)) === words + "mine")
+    await said().waitFor({ state: "detached" })
+  })
+
+test("who changes a person's hours, a role or the access to the API that somebody else changes too is told", async (t) => {
+  const c = await colleague()
+  const roles = (await admin.get("/settings/roles")).roles.find((r) => r.role === "staff")
+  const access = (await admin.get("/settings/api-access")).roles
+  t.after(() => Promise.all([admin.patch("/settings/roles/staff", { capabilities: roles.capabilities, visibility: roles.visibility }), admin.patch("/settings/api-access", { roles: access })]))
+  const without = (all, one) => (all.includes(one) ? all.filter((x) => x !== one) : [...all, one])
+  const lists = [
+    ["/people/" + c.user_id, c.name, () => page.getByRole("button", { name: "Add a block on Monday" }).click(), () => admin.put(`/staff/${c.user_id}/hours`, { hours: { 1: [["10:00", "12:00"]] } })],
+    ["/settings/roles", "Roles", () => page.locator("form", { has: page.locator("legend", { hasText: /^Staff$/ }) }).locator("[name=capabilities][value=svc_export_contacts]").click(), () => admin.patch("/settings/roles/staff", { capabilities: without(roles.capabilities, "svc_import_contacts"), visibility: roles.visibility })],
+    ["/settings/api-access", "API access", () => page.locator("[name=roles][value=staff]").click(), () => admin.patch("/settings/api-access", { roles: without(access, "svc_admin") })],
+  ]
+  for (const [path, heading, mine, theirs] of lists) {
+    await go(v, path)
+    await page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+    await mine()
+    await theirs()
+    await said().waitFor()
+    await page.getByRole("button", { name: "Take theirs" }).click()
+    await said().waitFor({ state: "detached" })
+  }
+})
