@@ -319,7 +319,7 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// chosen is the value of a cookie that the program keeps (choose in kit/start.ts); empty without it.
+// chosen is the value of a cookie that the program keeps (choose in app/theme.ts); empty without it.
 func chosen(r *http.Request, name string) string {
 	c, err := r.Cookie(name)
 	if err != nil {

@@ -16,9 +16,3 @@ export const tagOf = (version: number) => `"${version}"`
 
 /** The version of an answer as a number, for a record that is kept in a list. */
 export const numberOf = (record: object) => Number(versionOf(record)?.slice(1, -1))
-
-/** Whether a record is a later version than another. Records without a version are not. */
-export function isLater(a: object, b: object): boolean {
-  const [x, y] = [versionOf(a), versionOf(b)]
-  return x !== undefined && y !== undefined && BigInt(x.slice(1, -1)) > BigInt(y.slice(1, -1))
-}

@@ -2,10 +2,9 @@
 import { Building2, CalendarPlus, Languages, ListPlus, LogOut, Monitor, Moon, Sun, UserRoundPlus } from "lucide-react"
 import { ask } from "@/kit/ask"
 import { isOpen, type Hit, type Terms } from "@/kit/place"
-import { choose } from "@/kit/start"
 import { language, languages, t } from "@/kit/text"
 import { signOut } from "./sign-out"
-import { applyTheme, theme, type Theme } from "./theme"
+import { applyTheme, choose, theme, type Theme } from "./theme"
 
 const edit: Terms = { can: "svc_edit_contacts" }
 const themes: { value: Theme; icon: typeof Sun }[] = [{ value: "light", icon: Sun }, { value: "dark", icon: Moon }, { value: "", icon: Monitor }]

@@ -1,10 +1,9 @@
 import { Link } from "@tanstack/react-router"
 import { Bell, Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react"
 import { useChoice } from "@/kit/choice"
-import { choose } from "@/kit/start"
 import { language, languages, t } from "@/kit/text"
 import { signOut } from "./sign-out"
-import { applyTheme, useTheme, type Theme } from "./theme"
+import { applyTheme, choose, type Theme, useTheme } from "./theme"
 
 const themes: { value: Theme; icon: typeof Sun }[] = [{ value: "", icon: Monitor }, { value: "light", icon: Sun }, { value: "dark", icon: Moon }]
 

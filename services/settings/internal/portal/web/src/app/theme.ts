@@ -1,5 +1,9 @@
 import { useSyncExternalStore } from "react"
-import { choose } from "@/kit/start"
+
+/** Keeps what the person chose in a cookie of a year: the server writes the page in that language and theme. */
+export const choose = (name: "language" | "theme", value: string) => {
+  document.cookie = `svc_${name}=${value}; path=/; max-age=${value ? 365 * 86_400 : 0}; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`
+}
 
 export type Theme = "" | "light" | "dark"
 /** The person's choice, which the page begins with; empty without one, then the system's theme shows. */

@@ -1,7 +1,12 @@
 // What becomes of a person's changes while their record changes or saves. Nothing of it needs a page.
 import { Fault } from "@/api/fault"
-import { isLater, versionOf } from "@/api/version"
+import { versionOf } from "@/api/version"
 
+/** Whether a record is a later version than another. Records without a version are not. */
+export function isLater(a: object, b: object): boolean {
+  const [x, y] = [versionOf(a), versionOf(b)]
+  return x !== undefined && y !== undefined && BigInt(x.slice(1, -1)) > BigInt(y.slice(1, -1))
+}
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v)
 
 /** The value at a path of one or two names, such as "name" or "business.city". */

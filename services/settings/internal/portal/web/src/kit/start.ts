@@ -35,11 +35,6 @@ export const can = (capability: Capability = "svc_view_contacts", sees?: "all"):
 /** Whether an app is on. Apps that are not listed are on. */
 export const on = (app?: AppID): boolean => !app || (start.apps.items?.find((a) => a.id === app)?.enabled ?? true)
 
-/** Keeps what the person chose in a cookie of a year: the server writes the page in that language and theme. */
-export const choose = (name: "language" | "theme", value: string) => {
-  document.cookie = `svc_${name}=${value}; path=/; max-age=${value ? 365 * 86_400 : 0}; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`
-}
-
 /** What is kept in this browser besides. */
 export const kept = {
   get: (name: string) => localStorage.getItem("svc-" + name) ?? "",
