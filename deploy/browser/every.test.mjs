@@ -58,7 +58,7 @@ test("every page that a service serves, in every mode", async () => {
 })
 
 test("every screen of the team says everything in the language of the person", async () => {
-  const folders = ["kit", "frame", "contacts", "booking", "forms", "settings", "team", "webhooks", "views", "problem"]
+  const folders = ["kit", "frame", "contacts", "booking", "forms", "settings", "team", "webhooks", "views", "parts"]
   const texts = (folder, language) => JSON.parse(readFileSync(new URL(`../../services/settings/internal/portal/web/src/${folder}/text/${language}.json`, import.meta.url)))
   const keys = new Set(folders.flatMap((f) => Object.keys(texts(f, "en"))))
   for (const locale of ["de-DE", "fr-FR", "nl-BE"]) {
