@@ -26,7 +26,7 @@ const choose = (button, action) => async () => {
 
 /**
  * Of each kind: make answers a record, at its screen's path and heading, field what is typed into, theirs makes the colleague's change, and
- * stored reads what is stored.
+ * stored reads what is stored. The stream names no change of what is quiet: there, Save is refused and says it.
  */
 const kinds = {
   contact: {
@@ -68,6 +68,12 @@ const kinds = {
     at: (p) => ["/pages/" + p.id, p.title], field: field("content"),
     theirs: (p, content) => admin.patch("/pages/" + p.id, { content }), stored: async (p) => (await admin.get("/pages/" + p.id)).content,
   },
+  view: {
+    make: () => admin.post("/views", { entity: "contacts", name: "Clash " + unique(), query: {}, shared: false }),
+    at: (x) => ["/contacts?tab=" + x.id, "Contacts"], quiet: true,
+    field: async (x) => (await page.getByRole("button", { name: "Change the view " + x.name }).click(), page.getByLabel("Name of the view")),
+    theirs: (x, name) => admin.patch("/views/" + x.id, { name }), stored: async (x) => (await admin.get("/views/" + x.id)).name,
+  },
   webhook: {
     make: async () => (await admin.post("/webhooks", { name: "Clash " + unique(), url: desk.gateway + "/hooks", events: ["contact.created"], active: false })).webhook,
     at: (w) => ["/webhooks/" + w.id, w.name], field: inline("Name"),
@@ -100,6 +106,7 @@ for (const [kind, k] of Object.entries(kinds))
     const input = await k.field(record)
     await input.fill(words + "mine")
     await k.theirs(record, words + "theirs")
+    if (k.quiet) await input.evaluate((i) => i.form.requestSubmit())
     await said().waitFor()
     assert.equal(await input.inputValue(), words + "mine")
     const form = page.locator("form", { has: said() })

@@ -164,3 +164,17 @@ test("a colour that goes back to the theme is not saved by itself, and leaving a
   await v.end()
   await desk.admin.patch("/settings/form-style", { button_background: null })
 })
+
+test("who signs out after the session has ended is asked for nothing", async () => {
+  const who = await colleague()
+  const v = await member({ cookie: who.cookie })
+  await open(v, "/contacts", "Contacts")
+  await v.page.locator(".person-button").click()
+  const signOut = v.page.getByText("Sign out", { exact: true })
+  await signOut.waitFor()
+  await v.context.clearCookies()
+  await signOut.click()
+  await v.page.waitForURL("**/account/**")
+  assert.equal(await v.page.getByRole("dialog").count(), 0)
+  await v.context.close()
+})
