@@ -125,7 +125,8 @@ func whole(text string, run int) bool {
 func plain(text string) (decoded string, from []int, link bool) {
 	percent := strings.Contains(text, "%40") || strings.Contains(text, "%25")
 	var b strings.Builder
-	for i, n := 0, 0; i < len(text); i += n {
+	var n int
+	for i := 0; i < len(text); i += n {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		written := text[i : i+size]
 		n = size
