@@ -19,7 +19,7 @@ create table deed (
 	at timestamptz not null
 );
 create index deed_age on deed (at);
-create unique index deed_undoes on deed (undoes, step) where undoes is not null;
+create index deed_undoes on deed (undoes) where undoes is not null;
 
 create table deed_record (
 	record text not null,
