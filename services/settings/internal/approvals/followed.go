@@ -23,13 +23,12 @@ func (r *Room) Watch(f func()) { r.watching = append(r.watching, f) }
 
 // hear calls those that watch, until ctx ends. What it misses while the connection is lost it makes up for with the next one.
 func (r *Room) hear(ctx context.Context) {
-	all := func(context.Context) error {
+	all := func() {
 		for _, f := range r.watching {
 			f()
 		}
-		return nil
 	}
-	r.DB.Listen(ctx, channel, all, func(ctx context.Context, _ string) error { return all(ctx) })
+	r.DB.Listen(ctx, channel, func(context.Context) error { all(); return nil }, func(context.Context, string) error { all(); return nil })
 }
 
 // mostSessions is how many sessions of assistants may follow an approval. The newest do.
