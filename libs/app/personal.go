@@ -92,6 +92,9 @@ func (r *runner) forgetPerson(ctx context.Context, tx *db.Tx, e bus.Event) error
 const clocksDiffer = 10 * time.Second
 
 func (p Personal) forget(ctx context.Context, tx *db.Tx, person *erasure.Person) error {
+	if err := tx.ForgetLater(ctx, person); err != nil {
+		return err
+	}
 	if p.Forget != nil {
 		ids, err := p.Forget(ctx, tx, person)
 		if err != nil {

@@ -19,11 +19,11 @@ import (
 
 // Forget removes an erased person from the tables of this package: stored answers about them, and messages that wait to be
 // sent or were parked. Add the ids of their deleted records with p.AddID first. Messages of the same transaction stay, and take the place of
-// earlier ones about their records that name the person. From now on Forgotten and ForgottenSince report the person, and ForgetAgain
-// looks for what other transactions store meanwhile. The inbox holds only ids of events.
+// earlier ones about their records that name the person. From now on Forgotten and ForgottenSince report the person. The inbox holds
+// only ids of events.
 func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
-	if err := tx.rememberForgotten(ctx, p); err != nil {
-		return fmt.Errorf("remember who was forgotten: %w", err)
+	if err := tx.rememberForgotten(ctx, p, false); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, `delete from idempotency where about && $1 or people && $2`, p.IDs(), p.Called()); err != nil {
 		return fmt.Errorf("forget in stored answers: %w", err)
@@ -51,18 +51,29 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 	return nil
 }
 
-func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person) error {
+// ForgetLater has ForgetAgain look for the person once more. p has the ids and hashes of the erasure alone: those of records that Forget has found beside
+// may be other people's, from whom it has only struck something.
+func (tx *Tx) ForgetLater(ctx context.Context, p *erasure.Person) error {
+	if tx.again {
+		return nil
+	}
+	return tx.rememberForgotten(ctx, p, true)
+}
+
+func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person, again bool) error {
 	called := p.Called()
 	for _, id := range p.IDs() {
 		called = append(called, id[:])
 	}
-	_, err := tx.Exec(ctx, `insert into forgotten_person (called, at) select distinct c, $2::timestamptz from unnest($1::bytea[]) c
-		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at), again = true where not $3`, called, p.At, tx.again)
-	return err
+	if _, err := tx.Exec(ctx, `insert into forgotten_person (called, at, again) select distinct c, $2::timestamptz, $3::boolean from unnest($1::bytea[]) c
+		on conflict (called) do update set at = greatest(forgotten_person.at, excluded.at), again = forgotten_person.again or excluded.again`, called, p.At, again); err != nil {
+		return fmt.Errorf("remember who was forgotten: %w", err)
+	}
+	return nil
 }
 
-// ForgetAgain calls forget once more with people whom Forget has removed, when all transactions have ended that began before it committed:
-// what these stored about a person, Forget could not see.
+// ForgetAgain calls forget once more with the people of ForgetLater, when all transactions have ended that began before its one committed: what these
+// stored about a person, Forget could not see.
 func (d *DB) ForgetAgain(ctx context.Context, forget func(ctx context.Context, tx *Tx, p *erasure.Person) error) error {
 	type look struct {
 		At     time.Time `db:"at"`

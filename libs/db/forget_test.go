@@ -127,14 +127,22 @@ func TestAPersonIsForgottenAgainOnceTheTransactionsBesideHaveEnded(t *testing.T)
 		require.NoError(t, d.Pool.QueryRow(ctx, `select count(*) from outbox`).Scan(&n))
 		return n
 	}
-	forget := func(ctx context.Context, tx *db.Tx, p *erasure.Person) error { return tx.Forget(ctx, p) }
+	other := db.NewID()
+	forget := func(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
+		if err := tx.ForgetLater(ctx, p); err != nil {
+			return err
+		}
+		require.NotContains(t, p.IDs(), other, "a record from which the person was struck is not theirs")
+		p.AddID(other)
+		return tx.Forget(ctx, p)
+	}
 	looked := make(chan error, 1)
 	// The transaction has begun, and stores what it emits after the person was forgotten.
 	require.NoError(t, d.Do(ctx, func(beside *db.Tx) error {
 		if _, err := beside.Exec(ctx, `select`); err != nil {
 			return err
 		}
-		require.NoError(t, d.Do(ctx, func(tx *db.Tx) error { return tx.Forget(ctx, p) }))
+		require.NoError(t, d.Do(ctx, func(tx *db.Tx) error { return forget(ctx, tx, p) }))
 		go func() { looked <- d.ForgetAgain(ctx, forget) }()
 		require.Eventually(t, func() bool { // it waits
 			var asks bool

@@ -48,7 +48,7 @@ CREATE TABLE following (
 CREATE TABLE forgotten_person (
 	called bytea NOT NULL,
 	at timestamp with time zone NOT NULL,
-	again boolean DEFAULT true NOT NULL,
+	again boolean DEFAULT false NOT NULL,
 	CONSTRAINT forgotten_person_pkey PRIMARY KEY (called)
 );
 CREATE INDEX forgotten_person_again ON forgotten_person (at) WHERE again;

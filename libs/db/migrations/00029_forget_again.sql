@@ -1,7 +1,6 @@
 -- +goose Up
 -- True until somebody has looked for the person again: once the transactions have ended that ran beside.
 alter table forgotten_person add column again boolean not null default false;
-alter table forgotten_person alter column again set default true;
 
 -- +goose Down
 alter table forgotten_person drop column again;
