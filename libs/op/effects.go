@@ -412,5 +412,5 @@ func (m Making) isMoment(name, value string) bool {
 	if err != nil || name == "starts_at" || name == "ends_at" {
 		return false
 	}
-	return strings.HasSuffix(name, "_at") || at.Sub(m.Now).Abs() <= time.Second
+	return strings.HasSuffix(name, "_at") || name == "last_activity" || at.Sub(m.Now).Abs() <= time.Second
 }
