@@ -12,9 +12,11 @@ import { loadTexts } from "./texts"
 
 // A part of the program that a newer build has replaced: the page loads once more, and asks where something is not saved. Without a connection
 // it would be gone instead. A part that is missing after that is missing: the screen says so.
+let loads = false
 window.addEventListener("vite:preloadError", ({ payload }) => {
   const missing = "svc-missing " + payload.message
-  if (!navigator.onLine || sessionStorage.getItem(missing)) return
+  if (loads || !navigator.onLine || sessionStorage.getItem(missing)) return
+  loads = true
   sessionStorage.setItem(missing, "1")
   location.reload()
 })
