@@ -193,11 +193,15 @@ growth: go ## measure calls, imports and a day of changes while contacts grow to
 	go run ./deploy/bench/growth -contacts 10000,100000,1000000,10000000
 
 # Hours of proofs that .ci/run leaves out. deploy/LONG.md says what each takes, and when it last passed.
-LONG := promises narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress n8n oidc
+LONG := promises languages narrow clocks fuzz release-test chart-server chaos soak observe growth compose-test histories wordpress n8n oidc
 .PHONY: long
 long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md which passed (ONLY='narrow clocks')
 	@for s in $(or $(ONLY),$(LONG)); do rm -rf .run/suites/$$s; $(MAKE) --no-print-directory suite-$$s ONLY=; done; \
 	go run ./deploy/gate -long deploy/LONG.md $(or $(ONLY),$(LONG))
+
+.PHONY: languages
+languages: ## look at every screen in every language: nothing is in English, no word is cut
+	@EVERY_LANGUAGE=1 $(MAKE) --no-print-directory browser ONLY='wide.test.mjs every.test.mjs'
 
 .PHONY: compose-test
 compose-test: go ## run docker-compose.yml in containers, kill and scale them; with Docker or podman
