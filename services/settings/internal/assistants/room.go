@@ -36,7 +36,7 @@ type Room struct {
 	adapter *mcp.Adapter
 }
 
-// New makes the room, whose streams end when stopping is closed and tell of the ends of approvals.
+// New makes the room, whose streams end when stopping is closed and say when approvals have ended.
 func New(k *app.Kit, a *apps.Room, p *people.Room, approvals mcp.Approvals, stopping <-chan struct{}) *Room {
 	r := &Room{Kit: k, apps: a, people: p, stopping: stopping}
 	r.client, r.adapter = fetch.Client(r.fetch()), r.newAdapter(approvals)
