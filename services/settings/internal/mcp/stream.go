@@ -74,7 +74,7 @@ func (a *Adapter) fingerprint(c caller) string {
 	return b.String()
 }
 
-// keep keeps the tools of a server of the library up to date, which notifies its subscriber, has it tell of approvals that have ended, and ends the
+// keep keeps the tools of a server of the library up to date, and notifies its subscriber of changed tools and of approvals that have ended. It ends the
 // subscription when watch does. The library knows the subscription when begun is closed.
 func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server, follows []uuid.UUID, begun <-chan struct{}) {
 	defer end()
