@@ -54,9 +54,6 @@ func (tx *Tx) Forget(ctx context.Context, p *erasure.Person) error {
 // ForgetLater has ForgetAgain look for the person once more. p has the ids and hashes of the erasure alone: those of records that Forget has found beside
 // may be other people's, from whom it has only struck something.
 func (tx *Tx) ForgetLater(ctx context.Context, p *erasure.Person) error {
-	if tx.again {
-		return nil
-	}
 	return tx.rememberForgotten(ctx, p, true)
 }
 
@@ -93,7 +90,6 @@ func (d *DB) ForgetAgain(ctx context.Context, forget func(ctx context.Context, t
 			return fmt.Errorf("wait for open transactions: %w", err)
 		}
 		if err := d.Do(ctx, func(tx *Tx) error {
-			tx.again = true
 			if err := forget(ctx, tx, tx.person(l.At, l.Called)); err != nil {
 				return err
 			}

@@ -34,7 +34,6 @@ type Tx struct {
 	// ended are the records, and forgotten the rows, whose messages of earlier transactions are deleted right before that.
 	ended     []Message
 	forgotten []storedMessage
-	again     bool // what is forgotten was forgotten before, see ForgetAgain
 	deferred  pgx.Batch
 	committed []func()
 	assumed   []assumed
