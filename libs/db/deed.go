@@ -116,7 +116,8 @@ func (tx *Tx) KeepDeed(d Deed, touched map[string]Versions) error {
 	if !tx.Who.SignedIn() && tx.Who.Channel != ChannelSystem {
 		return nil
 	}
-	about, people := []uuid.UUID{}, [][]byte{}
+	var about []uuid.UUID
+	var people [][]byte
 	var steps []byte
 	if len(d.Steps) > 0 {
 		var err error
@@ -135,21 +136,30 @@ func (tx *Tx) KeepDeed(d Deed, touched map[string]Versions) error {
 			step, tx.undid = &d.Undoes.Step, true
 		}
 	}
-	tx.Defer(`insert into deed (entry, operation, user_id, credential, label, record_type, record_id, reason, steps, undoes, step, about, people, at)
-		values (@entry, @operation, @user, @credential, @label, @type, @id, @reason, @steps::jsonb, @undoes, @step, coalesce(@about::uuid[], '{}'), coalesce(@people::bytea[], '{}'), @now)`,
-		pgx.NamedArgs{"entry": d.Entry, "operation": d.Operation, "user": tx.Who.UserID, "credential": tx.Who.KeyID(), "label": tx.Who.Label, "type": d.RecordType, "id": d.RecordID,
-			"reason": d.Reason, "steps": steps, "undoes": undoes, "step": step, "about": about, "people": people, "now": tx.Now})
-	if len(touched) == 0 {
-		return nil
-	}
 	var records []string
 	var was, became []int64
 	for _, record := range slices.Sorted(maps.Keys(touched)) {
 		records, was, became = append(records, record), append(was, touched[record].Was), append(became, touched[record].Became)
 	}
-	tx.Defer(`insert into deed_record (record, entry, was, became) select r, $1, w, b from unnest($2::text[], $3::bigint[], $4::bigint[]) x (r, w, b)`, d.Entry, records, was, became)
+	var own string
+	var versions Versions
+	if len(records) == 1 {
+		own, versions = records[0], touched[records[0]]
+	}
+	tx.Defer(`insert into deed (entry, operation, user_id, credential, label, record_type, record_id, reason, steps, undoes, step, about, people, at, record, was, became)
+		values (@entry, @operation, @user, @credential, @label, @type, @id, @reason, @steps::jsonb, @undoes, @step, coalesce(@about::uuid[], '{}'), coalesce(@people::bytea[], '{}'), @now,
+			@record, @was, @became)`,
+		pgx.NamedArgs{"entry": d.Entry, "operation": d.Operation, "user": tx.Who.UserID, "credential": tx.Who.KeyID(), "label": tx.Who.Label, "type": d.RecordType, "id": d.RecordID,
+			"reason": d.Reason, "steps": steps, "undoes": undoes, "step": step, "about": about, "people": people, "now": tx.Now,
+			"record": own, "was": versions.Was, "became": versions.Became})
+	if len(records) > 1 {
+		tx.Defer(`insert into deed_record (record, entry, was, became) select r, $1, w, b from unnest($2::text[], $3::bigint[], $4::bigint[]) x (r, w, b)`, d.Entry, records, was, became)
+	}
 	return nil
 }
+
+// deedVersions are the versions that calls made of records: of one record in the row of the call, of several in deed_record.
+const deedVersions = `(select entry, record, was, became from deed where record <> '' union all select entry, record, was, became from deed_record)`
 
 // keepConsequence keeps which versions a transaction made that no call stands behind: a worker's, in the name of who has given it the work. What an import
 // makes has its own undo.
@@ -184,11 +194,11 @@ func (tx *Tx) Untouched(ctx context.Context, u Undoing, present map[string]int64
 		var left, explained int64
 		var by string
 		err := tx.QueryRow(ctx, `
-			with made as (select d.user_id, d.credential, r.became from deed d join deed_record r on r.entry = d.entry where d.entry = @entry and r.record = @record),
+			with made as (select d.user_id, d.credential, r.became from deed d join `+deedVersions+` r on r.entry = d.entry where d.entry = @entry and r.record = @record),
 			since as (
 				select r.became - r.was as n, b.label, b.entry, (b.user_id = made.user_id and (@of_user or b.credential = made.credential) or b.undoes is not null or b.user_id = 0
 					or exists (select from deed t where t.undoes = b.entry)) as fine
-				from made join deed_record r on r.record = @record and r.was >= made.became join deed b on b.entry = r.entry)
+				from made join `+deedVersions+` r on r.record = @record and r.was >= made.became join deed b on b.entry = r.entry)
 			select became, (select coalesce(sum(n), 0)::bigint from since where fine), coalesce((select label from since where not fine order by entry desc limit 1), '')
 			from made`, pgx.NamedArgs{"entry": u.Entry, "record": record, "of_user": u.OfUser}).Scan(&left, &explained, &by)
 		switch {

@@ -16,10 +16,14 @@ CREATE TABLE deed (
 	about uuid[] DEFAULT '{}'::uuid[] NOT NULL,
 	people bytea[] DEFAULT '{}'::bytea[] NOT NULL,
 	at timestamp with time zone NOT NULL,
+	record text DEFAULT '' NOT NULL,
+	was bigint DEFAULT 0 NOT NULL,
+	became bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT deed_pkey PRIMARY KEY (entry)
 );
-CREATE INDEX deed_age ON deed (at);
+CREATE INDEX deed_at ON deed USING brin (at);
 CREATE UNIQUE INDEX deed_undoes ON deed (undoes, step) WHERE (undoes IS NOT NULL);
+CREATE INDEX deed_version ON deed (record) WHERE (record <> '');
 
 CREATE TABLE deed_record (
 	record text NOT NULL,
