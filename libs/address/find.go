@@ -17,6 +17,18 @@ type Found struct {
 	Address string
 }
 
+// writesAt are the characters by which a text writes an @: itself, or the first of an escape.
+const writesAt = `@%\`
+
+// Conditions in SQL on a text, which leave out none in which Find finds an address.
+const (
+	// MayHaveSQL takes any address.
+	MayHaveSQL = ` ~ '[@%\\]'`
+	// UnplainSQL takes texts in which Find may read an address otherwise than it stands there. In all others what stands before its @ stands as in Key,
+	// but for its case.
+	UnplainSQL = ` ~ '[%\\]|"@|[^[:ascii:]]'`
+)
+
 // splitting are characters that an address may have before its @, and that stand in texts between addresses and other words. Where one does, it may
 // belong to either, so each way to read it is found.
 const splitting = "=/?&#*!~^`{|}"
@@ -30,7 +42,7 @@ const maxLocal = 64
 // Find returns the addresses in a text by where they begin, the longer of two first. Each stands delimited: in janx@a.example is
 // no x@a.example, and in d'hondt@b.example no hondt@b.example. In email=a@b.example stand a@b.example and the whole, which is an address too.
 func Find(text string) []Found {
-	if !strings.ContainsAny(text, `@%\`) {
+	if !strings.ContainsAny(text, writesAt) {
 		return nil
 	}
 	all := find(text, false)

@@ -1,6 +1,7 @@
 package address
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -92,6 +93,31 @@ func TestEachAddressThatIsTakenIsFound(t *testing.T) {
 		at := rapid.IntRange(0, strings.Index(a, "@")).Draw(t, "at")
 		marked := a[:at] + "\u00ad" + a[at:]
 		require.Equal(t, found(a), found(marked), marked)
+	})
+}
+
+// Whoever looks in a table for texts with an address, or with one of a person's, leaves out none of them.
+func TestTheConditionsInSQLTakeEachTextInWhichAnAddressIsFound(t *testing.T) {
+	inGo := func(condition string) *regexp.Regexp {
+		return regexp.MustCompile(strings.TrimSuffix(strings.TrimPrefix(condition, " ~ '"), "'"))
+	}
+	mayHave, unplain := inGo(MayHaveSQL), inGo(UnplainSQL)
+	rapid.Check(t, func(t *rapid.T) {
+		text := addresses.Draw(t, "address")
+		for range rapid.IntRange(0, 4).Draw(t, "changes") {
+			i := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+			before, c, after := text[:i], text[i:i+1], text[i+1:]
+			text = rapid.SampledFrom([]string{
+				before + c + "\u00ad" + after, before + fmt.Sprintf(`\u%04x`, c[0]) + after, before + fmt.Sprintf(`\%03o`, c[0]) + after, before + fmt.Sprintf("%%%02X", c[0]) + after,
+				before + strings.ToUpper(c) + after, strings.ReplaceAll(text, ".", "．"), `"` + strings.ReplaceAll(text, "@", `"@`), "? " + text + ", ok", strings.ReplaceAll(text, "%", "%25"),
+				strings.ReplaceAll(text, `\`, `\\`),
+			}).Draw(t, "changed")
+		}
+		for _, a := range found(text) {
+			local, _, _ := strings.Cut(Key(a), "@")
+			require.True(t, mayHave.MatchString(text), text)
+			require.True(t, unplain.MatchString(text) || strings.Contains(strings.ToLower(text), local+"@"), "%s in %s", a, text)
+		}
 	})
 }
 

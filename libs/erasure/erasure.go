@@ -102,8 +102,11 @@ func (p *Person) MentionedIn(text string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(address.Find(text), p.has)
+	return p.AddressIn(text)
 }
+
+// AddressIn reports whether text holds one of the person's addresses, delimited.
+func (p *Person) AddressIn(text string) bool { return slices.ContainsFunc(address.Find(text), p.has) }
 
 func (p *Person) has(f address.Found) bool { return p.HasAddress(f.Address) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/app"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -150,8 +151,8 @@ func (r *Room) forgetPerson(ctx context.Context, tx *db.Tx, p *erasure.Person) (
 	return append(contacts, appointments...), r.strike(ctx, tx, p)
 }
 
-// mayName is the condition that the words of an appointment may have somebody's address. The index appointment_names has the same one.
-const mayName = `(notes || ' ' || location || ' ' || meeting_url || ' ' || cancel_reason) ~ '@|%40|%25'`
+// mayName is the condition that the words of an appointment may have somebody's address. The index appointment_names_read has the same one.
+const mayName = `(notes || ' ' || location || ' ' || meeting_url || ' ' || cancel_reason)` + address.MayHaveSQL
 
 // strike takes a person's addresses out of what was written about appointments until the erasure, and publishes these.
 func (r *Room) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/proto"
 )
@@ -85,6 +86,7 @@ func TestWhatIsSaidOfOthersLosesAnErasedAddressAndNothingElse(t *testing.T) {
 		{book("10:00", object{"location": "at 'ann@example.com'"}), "location", "at ''"},
 		{cancelled("11:00", "see https://example.com/?to=ann%40example.com&from=jann%40example.com"), "cancel_reason", "see https://example.com/?to=&from=jann%40example.com"},
 		{book("12:00", object{"location_type": "online", "meeting_url": "https://meet.example.com/?who=ann%2540example.com"}), "meeting_url", "https://meet.example.com/?who="},
+		{book("13:00", object{"notes": `{"who":"ann\u0040example.com"}`}), "notes", `{"who":""}`},
 	}
 	o.Travel(2 * time.Second)
 	for range 2 { // the second time changes nothing
@@ -97,4 +99,7 @@ func TestWhatIsSaidOfOthersLosesAnErasedAddressAndNothingElse(t *testing.T) {
 	}
 	require.Equal(t, before, o.admin.Get("/appointments/"+others).Is(200).Body)
 	require.Len(t, o.kinds(others), 1)
+	var indexed string
+	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select pg_get_expr(indpred, indrelid) from pg_index where indexrelid = 'appointment_names_read'::regclass`).Scan(&indexed))
+	require.Contains(t, indexed, address.MayHaveSQL)
 }

@@ -38,7 +38,7 @@ CREATE TABLE appointment (
 	CONSTRAINT appointment_user_id_fkey FOREIGN KEY (user_id) REFERENCES staff(user_id)
 );
 CREATE INDEX appointment_contact ON appointment (contact_id, starts_at, id);
-CREATE INDEX appointment_names ON appointment (id) WHERE (((((((notes || ' ') || location) || ' ') || meeting_url) || ' ') || cancel_reason) ~ '@|%40|%25');
+CREATE INDEX appointment_names_read ON appointment (id) WHERE (((((((notes || ' ') || location) || ' ') || meeting_url) || ' ') || cancel_reason) ~ '[@%\\]');
 CREATE INDEX appointment_pending ON appointment (starts_at, id) WHERE (status = 'pending');
 CREATE INDEX appointment_staff ON appointment (user_id, starts_at) INCLUDE (status, ends_at, buffer_before, buffer_after, id);
 CREATE INDEX appointment_start ON appointment (starts_at, id);

@@ -25,6 +25,7 @@ func TestTasksGoWithWhatTheyAreAbout(t *testing.T) {
 	one := admin.Post("/organizations", object{"name": "Acme"}).Is(201).Text("id")
 	two := admin.Post("/organizations", object{"name": "Acme bv"}).Is(201).Text("id")
 	visit := admin.Post("/tasks", object{"title": "Ask ann@example.com", "organization": two}).Is(201).Text("id")
+	escaped := admin.Post("/tasks", object{"title": "Look", "body": `{"e": "ann\u0040example.com"}`}).Is(201).Text("id")
 	link := admin.Post("/tasks", object{"title": "Look", "body": "https://a.example/?e=ann%40example.com&n=1"}).Is(201).Text("id")
 	admin.Post("/organizations/"+one+"/merge", object{"other_id": two}).Is(200)
 	require.Equal(t, one, admin.Get("/tasks/"+visit).Is(200).Text("organization.id"))
@@ -39,6 +40,7 @@ func TestTasksGoWithWhatTheyAreAbout(t *testing.T) {
 	}
 	require.NotContains(t, admin.Get("/tasks/"+visit).Is(200).Text("title"), "ann@example.com")
 	require.Equal(t, "https://a.example/?e=&n=1", admin.Get("/tasks/"+link).Is(200).Text("body"))
+	require.Equal(t, `{"e": ""}`, admin.Get("/tasks/"+escaped).Is(200).Text("body"))
 }
 
 func TestTasksOfWhoLeavesGoToTheSuccessor(t *testing.T) {

@@ -230,7 +230,7 @@ func Keys(drafts []Draft) []string {
 // holds any and both first and last name stand there, each as a whole cell or together in one. Beside an address of somebody
 // else it is a namesake's name.
 func About(cells []string, l *contact.Leavers) bool {
-	if slices.ContainsFunc(cells, func(c string) bool { return strings.ContainsAny(c, "@%") && l.MentionedIn(c) }) {
+	if slices.ContainsFunc(cells, l.AddressIn) {
 		return true
 	}
 	whole := func(name string) bool {

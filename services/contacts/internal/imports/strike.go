@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/services/contacts/internal/contact"
@@ -116,18 +117,19 @@ func strikeFromText(t *importText, l *contact.Leavers) (waiting []int, struck bo
 }
 
 // strikeFromImportErrors leaves of the errors of the people's rows that they were erased, nothing where a cell was left out of an imported row, and takes their names out of the columns
-// that other rows' errors are about. The SQL finds more rows than these, by what an address has in every spelling and by last names.
+// that other rows' errors are about. The SQL finds more rows than these, by what stands before the @, by signs that may hide it, and by last names. The lower case of
+// the upper case is one for all letters that strings.EqualFold takes for the same.
 func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	var words []string
 	for _, key := range l.Keys {
 		local, _, _ := strings.Cut(key, "@")
-		words = append(words, local+"@", local+"%40", local+`"@`)
+		words = append(words, local+"@")
 	}
 	for _, n := range l.Names {
-		words = append(words, strings.ToLower(n.Last))
+		words = append(words, n.Last)
 	}
-	rows, err := tx.Query(ctx, `select import_id, row, "column", dropped, cells from import_error where exists
-		(select from unnest($1::text[]) word where word <> '' and position(word in lower("column" || ' ' || array_to_string(cells, ' '))) > 0)`, words)
+	rows, err := tx.Query(ctx, `select import_id, row, "column", dropped, cells from import_error, concat_ws(' ', "column", array_to_string(cells, ' ')) as words
+		where words`+address.UnplainSQL+` or exists (select from unnest($1::text[]) word where position(lower(upper(word)) in lower(upper(words))) > 0)`, words)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
 	"frontdesk/proto"
@@ -65,7 +66,7 @@ func Erase(ctx context.Context, tx *db.Tx, id uuid.UUID) ([]uuid.UUID, error) {
 
 // Strike takes the addresses of people who are erased out of all other tasks.
 func Strike(ctx context.Context, tx *db.Tx, p *erasure.Person) error {
-	rows, err := tx.Query(ctx, `select id, title, body from task where title || ' ' || body ~ '@|%40|%25' order by id for update`)
+	rows, err := tx.Query(ctx, `select id, title, body from task where title || ' ' || body`+address.MayHaveSQL+` order by id for update`)
 	if err != nil {
 		return err
 	}
