@@ -4,7 +4,9 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -64,26 +66,26 @@ func (b *Bus) Close() error {
 	return nil
 }
 
-// bounds are the first offset that is kept and the one that the next message will get.
-func (b *Bus) bounds(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+// bounds are the first offset that a partition keeps and the one that the next message will get.
+func (b *Bus) bounds(ctx context.Context, p relay.Partition) (relay.Bounds, error) {
 	res, err := b.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
-		topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}}})
+		p.Topic: {kafka.FirstOffsetOf(p.Number), kafka.LastOffsetOf(p.Number)}}})
 	if err != nil {
-		return 0, 0, err
+		return relay.Bounds{}, err
 	}
-	for _, p := range res.Topics[topic] {
-		if p.Error != nil {
-			return 0, 0, p.Error
+	for _, o := range res.Topics[p.Topic] {
+		if o.Error != nil {
+			return relay.Bounds{}, o.Error
 		}
-		if p.Partition == partition {
-			return p.FirstOffset, p.LastOffset, nil
+		if o.Partition == p.Number {
+			return relay.Bounds{First: o.FirstOffset, End: o.LastOffset}, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("bus: no offsets for %s/%d", topic, partition)
+	return relay.Bounds{}, fmt.Errorf("bus: no offsets for %s/%d", p.Topic, p.Number)
 }
 
-// ends asks for the offsets that the next messages of partitions get, in one request. It leaves out those without a leader.
-func (b *Bus) ends(ctx context.Context, partitions []relay.Partition) (map[relay.Partition]int64, error) {
+// Ends asks for the offsets that the next messages of partitions get, in one request. It leaves out those without a leader.
+func (b *Bus) Ends(ctx context.Context, partitions []relay.Partition) (map[relay.Partition]int64, error) {
 	ask := map[string][]kafka.OffsetRequest{}
 	for _, p := range partitions {
 		ask[p.Topic] = append(ask[p.Topic], kafka.LastOffsetOf(p.Number))
@@ -108,12 +110,12 @@ func (b *Bus) ends(ctx context.Context, partitions []relay.Partition) (map[relay
 
 // reader follows one partition from offset. kafka-go connects again by itself after an error; failed, unless it is nil, gets
 // an error when it does.
-func (b *Bus) reader(topic string, partition int, offset int64, failed func(error)) (*kafka.Reader, error) {
+func (b *Bus) reader(p relay.Partition, offset int64, failed func(error)) (*kafka.Reader, error) {
 	cfg := kafka.ReaderConfig{
 		Brokers:               b.brokers,
 		Dialer:                b.login.Dialer("", 10*time.Second),
-		Topic:                 topic,
-		Partition:             partition,
+		Topic:                 p.Topic,
+		Partition:             p.Number,
 		MinBytes:              1,
 		MaxBytes:              4 << 20,
 		MaxWait:               2 * time.Second,
@@ -131,6 +133,34 @@ func (b *Bus) reader(topic string, partition int, offset int64, failed func(erro
 	r := kafka.NewReader(cfg)
 	err := r.SetOffset(offset)
 	return r, err
+}
+
+// fetch asks for the messages of a partition behind an offset, in about most bytes, one batch at least. It calls f with each that came until f returns
+// false, and reports whether there were any, those of the batch that stand in front of the offset too.
+func (b *Bus) fetch(ctx context.Context, p relay.Partition, from, most int64, f func(kafka.Message) (more bool, err error)) (some bool, err error) {
+	res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: p.Topic, Partition: p.Number, Offset: from, MinBytes: 1, MaxBytes: most, MaxWait: 100 * time.Millisecond})
+	if err == nil {
+		err = res.Error
+	}
+	for more := true; more && err == nil; {
+		var r *kafka.Record
+		if r, err = res.Records.ReadRecord(); errors.Is(err, io.EOF) {
+			return some, nil
+		} else if err != nil {
+			break
+		}
+		if some = true; r.Offset < from {
+			continue // a batch is answered whole
+		}
+		m := kafka.Message{Topic: p.Topic, Partition: p.Number, Offset: r.Offset, Time: r.Time, Headers: r.Headers}
+		if m.Key, err = kafka.ReadAll(r.Key); err == nil {
+			m.Value, err = kafka.ReadAll(r.Value)
+		}
+		if err == nil {
+			more, err = f(m)
+		}
+	}
+	return some, err
 }
 
 // leave closes a reader without waiting for its fetch at the broker, whose result is dropped.

@@ -193,7 +193,7 @@ func (l *line) read(ctx context.Context) error {
 	for _, p := range of {
 		from, err := stand{}, error(away{errors.New("no broker leads it")})
 		if log, answers := bounds[p]; answers {
-			from, err = l.position(ctx, p.Number, log)
+			from, err = l.position(ctx, p, log)
 		}
 		if _, silent := errors.AsType[away](err); silent {
 			missing = append(missing, p)
@@ -206,7 +206,7 @@ func (l *line) read(ctx context.Context) error {
 		at[p.Number] = from
 	}
 	for p, from := range at {
-		r, err := l.Bus.reader(l.follow.Topic, p, from.next, fail)
+		r, err := l.Bus.reader(relay.Partition{Topic: l.follow.Topic, Number: p}, from.next, fail)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func (c *Consumer) observe() (stop func()) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, endsWithin)
 		defer cancel()
-		ends, err := c.Bus.ends(ctx, all)
+		ends, err := c.Bus.Ends(ctx, all)
 		for p, end := range ends {
 			o.ObserveInt64(messages, max(0, end-at[p].next), of(p))
 		}

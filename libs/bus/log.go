@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -179,11 +178,11 @@ func (b *Bus) Bounds(ctx context.Context, of []relay.Partition) (map[relay.Parti
 	g.SetLimit(atOnce)
 	for _, p := range of {
 		g.Go(func() error {
-			first, next, err := b.bounds(ctx, p.Topic, p.Number)
+			log, err := b.bounds(ctx, p)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
-				out[p] = relay.Bounds{First: first, End: next}
+				out[p] = log
 			} else {
 				failed = err
 			}
@@ -214,43 +213,20 @@ func (b *Bus) Read(ctx context.Context, p relay.Partition, from int64, n int) ([
 	if n == 1 {
 		most = 1 // a broker sends at least one batch, however little is asked for
 	}
-	res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: p.Topic, Partition: p.Number, Offset: from, MinBytes: 1, MaxBytes: most, MaxWait: 100 * time.Millisecond})
-	if err == nil {
-		err = res.Error
-	}
-	if errors.Is(err, kafka.OffsetOutOfRange) {
+	var out []relay.Stored
+	_, err := b.fetch(ctx, p, from, most, func(m kafka.Message) (bool, error) {
+		out = append(out, relay.Stored{Message: db.Message{Topic: p.Topic, Key: string(m.Key), Value: m.Value}, Offset: m.Offset, At: m.Time, Digest: header(m.Headers, digestHeader)})
+		return len(out) < n, nil
+	})
+	switch {
+	case errors.Is(err, kafka.OffsetOutOfRange):
 		return nil, nil
-	}
-	if errors.Is(err, kafka.TopicAuthorizationFailed) {
+	case errors.Is(err, kafka.TopicAuthorizationFailed):
 		// Brokers log each refusal, and among many of ours another one would go unseen.
 		b.unreadable.Store(p.Topic, time.Now())
 		return nil, relay.ErrUnreadable
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("bus: read %s/%d: %w", p.Topic, p.Number, err)
-	}
-	var out []relay.Stored
-	for len(out) < n {
-		r, err := res.Records.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("bus: read %s/%d: %w", p.Topic, p.Number, err)
-		}
-		if r.Offset < from {
-			continue
-		}
-		key, err := kafka.ReadAll(r.Key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := kafka.ReadAll(r.Value)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, relay.Stored{Message: db.Message{Topic: p.Topic, Key: string(key), Value: value}, Offset: r.Offset, At: r.Time,
-			Digest: header(r.Headers, digestHeader)})
 	}
 	return out, nil
 }

@@ -123,8 +123,8 @@ func (c *Consumer) stored(ctx context.Context, p relay.Partition, first int64) (
 }
 
 // position is the place from which a partition is read, as turnOf decides, stored in the table position.
-func (l *line) position(ctx context.Context, partition int, log relay.Bounds) (stand, error) {
-	p, now := relay.Partition{Topic: l.follow.Topic, Number: partition}, l.DB.Now()
+func (l *line) position(ctx context.Context, p relay.Partition, log relay.Bounds) (stand, error) {
+	now := l.DB.Now()
 	at, currentAt, err := l.stored(ctx, p, log.First)
 	if err != nil {
 		return stand{}, err
@@ -134,7 +134,7 @@ func (l *line) position(ctx context.Context, partition int, log relay.Bounds) (s
 		return stand{}, away{err}
 	}
 	t := turnOf(at, log, lost, l.absent(currentAt, now), l.follow.Keys != nil)
-	where := []any{"topic", p.Topic, "partition", partition, "position", at.next, "first", log.First, "end", log.End}
+	where := []any{"topic", p.Topic, "partition", p.Number, "position", at.next, "first", log.First, "end", log.End}
 	switch t {
 	case onward:
 		return at, nil
@@ -143,8 +143,8 @@ func (l *line) position(ctx context.Context, partition int, log relay.Bounds) (s
 		l.resets.Add(ctx, 1, metric.WithAttributes(attribute.String("topic", p.Topic)))
 	case compared:
 		slog.WarnContext(ctx, "the copy is built anew after a long absence", append(where, "current_at", currentAt)...)
-		if err := l.dropGone(ctx, partition, at, log.First, log.End); err != nil {
-			return stand{}, fmt.Errorf("drop what has gone from %s/%d: %w", p.Topic, partition, err)
+		if err := l.dropGone(ctx, p, at, log); err != nil {
+			return stand{}, fmt.Errorf("drop what has gone from %s/%d: %w", p.Topic, p.Number, err)
 		}
 	case behindGap:
 		slog.WarnContext(ctx, "the topic dropped messages before they were handled", where...)
@@ -152,7 +152,7 @@ func (l *line) position(ctx context.Context, partition int, log relay.Bounds) (s
 	return stand{next: log.First}, l.DB.Do(ctx, func(tx *db.Tx) error {
 		// The offset before which a backup makes messages history is one of the log that was read.
 		tag, err := tx.Exec(ctx, `update position set next = $4, anchor = null, stamp = 0, current_at = $5, history = case when $6 then 0 else history end
-			where (topic, partition, next) = ($1, $2, $3)`, p.Topic, partition, at.next, log.First, now, t == anew)
+			where (topic, partition, next) = ($1, $2, $3)`, p.Topic, p.Number, at.next, log.First, now, t == anew)
 		if err == nil && tag.RowsAffected() == 0 {
 			err = errMoved
 		}
@@ -190,18 +190,19 @@ func (l *line) check(ctx context.Context, at stands) error {
 	before := make([]int64, 0, len(at))
 	for partition, p := range at {
 		now := l.DB.Now()
-		first, end, err := l.Bus.bounds(ctx, l.follow.Topic, partition)
+		of := relay.Partition{Topic: l.follow.Topic, Number: partition}
+		log, err := l.Bus.bounds(ctx, of)
 		if err != nil {
 			return err
 		}
-		lost, err := l.Bus.lost(ctx, relay.Partition{Topic: l.follow.Topic, Number: partition}, p, relay.Bounds{First: first, End: end})
+		lost, err := l.Bus.lost(ctx, of, p, log)
 		if err != nil {
 			return err
 		}
 		if lost != "" {
 			return errChanged
 		}
-		if p.next < end {
+		if p.next < log.End {
 			continue // move stores the time of what it handles
 		}
 		partitions, current, before = append(partitions, partition), append(current, now), append(before, p.next)
@@ -235,19 +236,19 @@ const dropSlice = 1000
 
 // dropGone applies a tombstone to every key of the copy that belongs to the partition and has no value in the log, whose own
 // tombstone is compacted away. Whatever the log gets later is handled later, since at is where the position stays.
-func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end int64) error {
-	live, err := l.live(ctx, partition, first, end)
+func (l *line) dropGone(ctx context.Context, p relay.Partition, at stand, log relay.Bounds) error {
+	live, err := l.live(ctx, p, log)
 	if err != nil {
 		return err
 	}
-	partitions, err := l.Bus.Partitions(ctx, l.follow.Topic)
+	partitions, err := l.Bus.Partitions(ctx, p.Topic)
 	if err != nil {
 		return err
 	}
 	for after, more := "", true; more; {
 		err := l.DB.Do(ctx, func(tx *db.Tx) error {
 			var next int64
-			if err := tx.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2) for update`, l.follow.Topic, partition).Scan(&next); err != nil {
+			if err := tx.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2) for update`, p.Topic, p.Number).Scan(&next); err != nil {
 				return err
 			}
 			if next != at.next {
@@ -260,10 +261,10 @@ func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end
 			var gone []Event
 			fresh := map[uuid.UUID]bool{}
 			for _, key := range keys {
-				if db.PartitionOf(key, partitions) != partition || live[keyHash([]byte(key))] {
+				if db.PartitionOf(key, partitions) != p.Number || live[keyHash([]byte(key))] {
 					continue
 				}
-				e := Event{ID: db.NewID(), Topic: l.follow.Topic, Key: key, At: tx.Now, Tombstone: true, History: true, Actor: db.Actor{Channel: db.ChannelSystem}}
+				e := Event{ID: db.NewID(), Topic: p.Topic, Key: key, At: tx.Now, Tombstone: true, History: true, Actor: db.Actor{Channel: db.ChannelSystem}}
 				gone, fresh[e.ID] = append(gone, e), true
 			}
 			if err := apply(ctx, tx, l.follow, gone, fresh); err != nil {
@@ -282,18 +283,18 @@ func (l *line) dropGone(ctx context.Context, partition int, at stand, first, end
 }
 
 // live are the hashes of the keys that have a value in the log.
-func (l *line) live(ctx context.Context, partition int, first, end int64) (map[uint64]bool, error) {
+func (l *line) live(ctx context.Context, p relay.Partition, log relay.Bounds) (map[uint64]bool, error) {
 	live := map[uint64]bool{}
-	if first >= end {
+	if log.First >= log.End {
 		return live, nil
 	}
-	r, err := l.Bus.reader(l.follow.Topic, partition, first, nil)
+	r, err := l.Bus.reader(p, log.First, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(r)
-	check := l.Bus.checker(l.follow.Topic)
-	for next := first; next < end; {
+	check := l.Bus.checker(p.Topic)
+	for next := log.First; next < log.End; {
 		// The last message of a log is never compacted away, so there always is a next one.
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		m, err := r.FetchMessage(ctx)

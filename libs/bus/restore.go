@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -28,17 +27,17 @@ type Record struct {
 
 // Records calls f for each message that a topic keeps, per key in their order, but not for those that nobody takes.
 func (b *Bus) Records(ctx context.Context, topic string, f func(Record) error) error {
-	partitions, err := b.Partitions(ctx, topic)
+	partitions, err := b.partitions(ctx, []string{topic})
 	if err != nil {
 		return err
 	}
-	for p := range partitions {
-		first, end, err := b.bounds(ctx, topic, p)
+	for _, p := range partitions {
+		log, err := b.bounds(ctx, p)
 		if err != nil {
 			return err
 		}
 		check := b.checker(topic)
-		err = b.scan(ctx, topic, p, first, end, func(m kafka.Message) error {
+		err = b.scan(ctx, p, log.First, log.End, func(m kafka.Message) error {
 			if _, _, err := check.check(ctx, m); err != nil {
 				return nil // nobody takes it
 			}
@@ -71,39 +70,18 @@ func (b *Bus) Records(ctx context.Context, topic string, f func(Record) error) e
 const mostAnswer = 16 * answerBytes
 
 // scan calls f for the messages of a partition from one offset to before another, and does not wait for any.
-func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end int64, f func(kafka.Message) error) error {
+func (b *Bus) scan(ctx context.Context, p relay.Partition, from, end int64, f func(kafka.Message) error) error {
 	for most := int64(answerBytes); from < end; {
-		res, err := b.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: most, MaxWait: 200 * time.Millisecond})
-		if err == nil {
-			err = res.Error
-		}
+		asked := from
+		some, err := b.fetch(ctx, p, from, most, func(m kafka.Message) (bool, error) {
+			if m.Offset >= end {
+				return false, nil
+			}
+			from = m.Offset + 1
+			return from < end, f(m)
+		})
 		if err != nil {
 			return err
-		}
-		asked, some := from, false
-		for from < end {
-			r, err := res.Records.ReadRecord()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return err
-			}
-			some = true
-			if r.Offset < from || r.Offset >= end {
-				continue // a batch is answered whole
-			}
-			m := kafka.Message{Topic: topic, Partition: partition, Offset: r.Offset, Time: r.Time, Headers: r.Headers}
-			if m.Key, err = readAll(r.Key); err == nil {
-				m.Value, err = readAll(r.Value)
-			}
-			if err != nil {
-				return err
-			}
-			if err := f(m); err != nil {
-				return err
-			}
-			from = r.Offset + 1
 		}
 		switch {
 		case from > asked:
@@ -117,14 +95,6 @@ func (b *Bus) scan(ctx context.Context, topic string, partition int, from, end i
 		}
 	}
 	return nil
-}
-
-// readAll returns nil for bytes that are null.
-func readAll(b kafka.Bytes) ([]byte, error) {
-	if b == nil {
-		return nil, nil
-	}
-	return kafka.ReadAll(b)
 }
 
 // Members is how many replicas of a service are in its consumer group.
@@ -151,28 +121,24 @@ func (b *Bus) Members(ctx context.Context, group string) (int, error) {
 // replica may run.
 func (c *Consumer) TakeAsHistory(ctx context.Context) error {
 	for _, f := range c.Follows {
-		partitions, err := c.Bus.Partitions(ctx, f.Topic)
+		all, err := c.Bus.partitions(ctx, []string{f.Topic})
 		if err != nil {
 			return err
-		}
-		all := make([]relay.Partition, partitions)
-		for p := range all {
-			all[p] = relay.Partition{Topic: f.Topic, Number: p}
 		}
 		consumed, err := c.Bus.Committed(ctx, c.DB.Schema, all)
 		if err != nil {
 			return fmt.Errorf("ask what %s has consumed: %w", c.DB.Schema, err)
 		}
-		for p := range partitions {
-			first, end, err := c.Bus.bounds(ctx, f.Topic, p)
+		for _, p := range all {
+			log, err := c.Bus.bounds(ctx, p)
 			if err != nil {
 				return err
 			}
-			history, ok := consumed[relay.Partition{Topic: f.Topic, Number: p}]
-			if !ok || history > end {
-				history = end
+			history, ok := consumed[p]
+			if !ok || history > log.End {
+				history = log.End
 			}
-			if err := c.takeAsHistory(ctx, relay.Partition{Topic: f.Topic, Number: p}, relay.Bounds{First: first, End: end}, history); err != nil {
+			if err := c.takeAsHistory(ctx, p, log, history); err != nil {
 				return err
 			}
 		}
@@ -205,11 +171,11 @@ func (c *Consumer) takeAsHistory(ctx context.Context, p relay.Partition, log rel
 func (c *Consumer) CatchUp(ctx context.Context) error {
 	c.prepare()
 	for _, f := range c.Follows {
-		partitions, err := c.Bus.Partitions(ctx, f.Topic)
+		partitions, err := c.Bus.partitions(ctx, []string{f.Topic})
 		if err != nil {
 			return err
 		}
-		for p := range partitions {
+		for _, p := range partitions {
 			if err := c.catchUp(ctx, f, p); err != nil {
 				return fmt.Errorf("catch up with topic %s: %w", f.Topic, err)
 			}
@@ -218,25 +184,25 @@ func (c *Consumer) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
+func (c *Consumer) catchUp(ctx context.Context, f Follow, p relay.Partition) error {
 	l := &line{Consumer: c, follow: f}
 	since, err := l.since(ctx)
 	if err != nil {
 		return err
 	}
-	first, end, err := c.Bus.bounds(ctx, f.Topic, partition)
+	log, err := c.Bus.bounds(ctx, p)
 	if err != nil {
 		return err
 	}
-	from, err := l.position(ctx, partition, relay.Bounds{First: first, End: end})
+	from, err := l.position(ctx, p, log)
 	if err != nil {
 		return err
 	}
 	var history int64
-	if err := c.DB.Pool.QueryRow(ctx, `select history from position where (topic, partition) = ($1, $2)`, f.Topic, partition).Scan(&history); err != nil {
+	if err := c.DB.Pool.QueryRow(ctx, `select history from position where (topic, partition) = ($1, $2)`, p.Topic, p.Number).Scan(&history); err != nil {
 		return err
 	}
-	at := stands{partition: from}
+	at := stands{p.Number: from}
 	var batch []delivery
 	flush := func() error {
 		if len(batch) == 0 {
@@ -248,7 +214,7 @@ func (c *Consumer) catchUp(ctx context.Context, f Follow, partition int) error {
 	}
 	check := c.Bus.checker(f.Topic)
 	check.begin(from)
-	err = c.Bus.scan(ctx, f.Topic, partition, from.next, history, func(m kafka.Message) error {
+	err = c.Bus.scan(ctx, p, from.next, history, func(m kafka.Message) error {
 		if batch = append(batch, check.deliver(ctx, m)); len(batch) < batchSize {
 			return nil
 		}

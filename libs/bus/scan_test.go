@@ -11,6 +11,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 	"github.com/stretchr/testify/require"
+
+	"frontdesk/libs/relay"
 )
 
 // compacted answers fetches as Apache Kafka does: from the first batch whose last offset, which compaction keeps, is not before the one
@@ -65,7 +67,7 @@ func TestAResyncReadsOnBehindABatchWhoseEndWasCompactedAway(t *testing.T) {
 		for _, b := range log {
 			want = append(want, b.kept...)
 		}
-		require.NoError(t, b.scan(t.Context(), "contacts.contact", 0, 0, 375, func(m kafka.Message) error {
+		require.NoError(t, b.scan(t.Context(), relay.Partition{Topic: "contacts.contact"}, 0, 375, func(m kafka.Message) error {
 			got = append(got, m.Offset)
 			return nil
 		}))

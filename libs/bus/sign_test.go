@@ -43,9 +43,9 @@ func write(t *testing.T, b *Bus, topic, key string, value []byte, headers ...kaf
 // stored are the messages in the first partition of a topic.
 func stored(t *testing.T, b *Bus, topic string) (all []kafka.Message) {
 	t.Helper()
-	_, end, err := b.bounds(t.Context(), topic, 0)
+	log, err := b.bounds(t.Context(), relay.Partition{Topic: topic})
 	require.NoError(t, err)
-	require.NoError(t, b.scan(t.Context(), topic, 0, 0, end, func(m kafka.Message) error { all = append(all, m); return nil }))
+	require.NoError(t, b.scan(t.Context(), relay.Partition{Topic: topic}, 0, log.End, func(m kafka.Message) error { all = append(all, m); return nil }))
 	return all
 }
 
@@ -311,9 +311,10 @@ func TestCommandsAreReadableForTheirReceiverOnly(t *testing.T) {
 	all := func() []kafka.Message {
 		var all []kafka.Message
 		for p := range proto.TopicNamed(topic).Partitions {
-			_, end, err := b.bounds(t.Context(), topic, p)
+			at := relay.Partition{Topic: topic, Number: p}
+			log, err := b.bounds(t.Context(), at)
 			require.NoError(t, err)
-			require.NoError(t, b.scan(t.Context(), topic, p, 0, end, func(m kafka.Message) error { all = append(all, m); return nil }))
+			require.NoError(t, b.scan(t.Context(), at, 0, log.End, func(m kafka.Message) error { all = append(all, m); return nil }))
 		}
 		return all
 	}

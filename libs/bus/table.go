@@ -238,21 +238,21 @@ var tableWhole, _ = otel.Meter("frontdesk").Int64Gauge("frontdesk.table.whole",
 
 // read follows the topic from the table's place, and fails with errLost if the topic is not the one that was read before.
 func (t *Table[T]) read(ctx context.Context) error {
-	first, end, err := t.verify(ctx)
+	log, err := t.verify(ctx)
 	if err != nil {
 		return err
 	}
 	p := &t.place
-	if p.next < first {
+	if p.next < log.First {
 		if p.next > 0 {
 			t.begin(atEnd)
 		}
 		p.mu.Lock()
-		p.next = first
+		p.next = log.First
 		p.mu.Unlock()
 	}
-	t.arrived(end)
-	r, err := t.bus.reader(t.topic.Name, 0, p.next, nil)
+	t.arrived(log.End)
+	r, err := t.bus.reader(t.partition(), p.next, nil)
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (t *Table[T]) read(ctx context.Context) error {
 		p.mu.Lock()
 		p.stand = stand{next: m.Offset + 1, anchor: mark(m.Key, m.Value, m.Time)}
 		p.mu.Unlock()
-		t.arrived(end)
+		t.arrived(log.End)
 	}
 }
 
@@ -285,30 +285,32 @@ func (t *Table[T]) watchPlace(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_, end, err := t.verify(ctx)
+		log, err := t.verify(ctx)
 		if errors.Is(err, errLost) || errors.Is(err, kafka.UnknownTopicOrPartition) {
 			return err
 		}
 		if err == nil {
-			t.arrived(end)
+			t.arrived(log.End)
 		}
 	}
 }
 
 // verify returns the bounds of the topic, and errLost if the message that was read last is not where it was.
-func (t *Table[T]) verify(ctx context.Context) (first, end int64, err error) {
+func (t *Table[T]) verify(ctx context.Context) (log relay.Bounds, err error) {
 	t.place.mu.Lock()
 	at := t.place.stand
 	t.place.mu.Unlock()
-	if first, end, err = t.bus.bounds(ctx, t.topic.Name, 0); err != nil {
-		return 0, 0, err
+	if log, err = t.bus.bounds(ctx, t.partition()); err != nil {
+		return log, err
 	}
-	lost, err := t.bus.lost(ctx, relay.Partition{Topic: t.topic.Name}, at, relay.Bounds{First: first, End: end})
+	lost, err := t.bus.lost(ctx, t.partition(), at, log)
 	if err == nil && lost != "" {
 		err = errLost
 	}
-	return first, end, err
+	return log, err
 }
+
+func (t *Table[T]) partition() relay.Partition { return relay.Partition{Topic: t.topic.Name} }
 
 // arrived makes the table ready if it has read the topic up to end, and whole unless its owner has still to publish.
 func (t *Table[T]) arrived(end int64) {

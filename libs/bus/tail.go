@@ -36,7 +36,7 @@ func (b *Bus) tail(ctx context.Context, topics []string, begin func(), handle fu
 	if err != nil {
 		return err
 	}
-	ends, err := b.ends(ctx, all)
+	ends, err := b.Ends(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (b *Bus) tail(ctx context.Context, topics []string, begin func(), handle fu
 	reading, ctx := errgroup.WithContext(ctx)
 	failed, fetched := make(chan error, 1), make(chan delivery, batchSize)
 	for p, end := range ends {
-		r, err := b.reader(p.Topic, p.Number, end, func(err error) {
+		r, err := b.reader(p, end, func(err error) {
 			select {
 			case failed <- err:
 			default:

@@ -106,7 +106,7 @@ func (b *Bus) awaitLeaders(ctx context.Context, made []relay.Partition) error {
 	limit := time.After(leadersWithin)
 	for {
 		// An error is that of a broker that does not lead yet.
-		if ends, err := b.ends(ctx, made); err == nil && len(ends) == len(made) {
+		if ends, err := b.Ends(ctx, made); err == nil && len(ends) == len(made) {
 			return nil
 		}
 		select {
