@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -49,7 +48,6 @@ type Service struct {
 // state is what a service and those that For returns have in common.
 type state struct {
 	contract *contract
-	broker   *kafka.Client
 	stopped  chan struct{} // closed when the service has returned err
 	err      error
 	mu       sync.Mutex
@@ -152,11 +150,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	brokers := strings.Join(cluster.ListenAddrs(), ",")
-	login := loginOf(tester)
-	transport := login.Transport()
-	t.Cleanup(transport.CloseIdleConnections)
-	out := &Service{t: t, Neighbours: bus.New(brokers, login), state: &state{broker: &kafka.Client{Addr: kafka.TCP(brokers), Transport: transport},
-		stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}, rehearsed: map[string]bool{}, takenBack: map[string]bool{}}}
+	out := &Service{t: t, Neighbours: Connect(brokers), state: &state{stopped: make(chan struct{}), users: 100, senders: map[string]*bus.Bus{}, rehearsed: map[string]bool{}, takenBack: map[string]bool{}}}
 	t.Cleanup(func() {
 		_ = out.Neighbours.Close()
 		out.mu.Lock()

@@ -2,19 +2,17 @@ package apptest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"reflect"
+	"maps"
 	"slices"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
+	"frontdesk/libs/relay"
 	"frontdesk/proto"
 )
 
@@ -40,10 +38,21 @@ func (s *Service) messages(topic string, each func(key string, value []byte)) {
 	defer cancel()
 	ends, err := s.ends(ctx, topic)
 	require.NoError(s.t, err)
-	for p, end := range ends[topic] {
+	keys := Trust(proto.TopicNamed(topic).SealedTo)
+	for p, end := range ends {
 		for next := int64(0); next < end; {
-			next, err = s.fetch(ctx, topic, p, next, end, each)
+			found, err := s.Neighbours.Read(ctx, p, next, 1000)
 			require.NoError(s.t, err)
+			for _, m := range found {
+				if next = m.Offset + 1; next > end {
+					break
+				}
+				if m.Value != nil {
+					m.Value, err = keys.Open(topic, m.Key, m.Value)
+					require.NoError(s.t, err)
+				}
+				each(m.Key, m.Value)
+			}
 		}
 	}
 }
@@ -70,75 +79,21 @@ func (s *Service) Changes(action string) (all []string) {
 	return all
 }
 
-// fetch reads from offset next on, but not from end on, and answers the offset behind what it read.
-func (s *Service) fetch(ctx context.Context, topic string, partition int, next, end int64, each func(key string, value []byte)) (int64, error) {
-	res, err := s.broker.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: next, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 5 * time.Second})
-	if err = errors.Join(err, errorOf(res)); err != nil {
-		return next, fmt.Errorf("fetch %s/%d from %d: %w", topic, partition, next, err)
-	}
-	for {
-		r, err := res.Records.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			return next, nil
-		}
-		if err != nil {
-			return next, err
-		}
-		if r.Offset < next || r.Offset >= end {
-			continue // a batch is answered whole
-		}
-		next = r.Offset + 1
-		key, err := io.ReadAll(r.Key)
-		if err != nil {
-			return next, err
-		}
-		var value []byte
-		if r.Value != nil {
-			raw, err := io.ReadAll(r.Value)
-			if err == nil {
-				value, err = Trust(proto.TopicNamed(topic).SealedTo).Open(topic, string(key), raw)
-			}
-			if err != nil {
-				return next, err
-			}
-		}
-		each(string(key), value)
-	}
-}
-
-func errorOf(res *kafka.FetchResponse) error {
-	if res == nil {
-		return nil
-	}
-	return res.Error
-}
-
-// ends are the ends of all partitions of the topics, by topic and partition.
-func (s *Service) ends(ctx context.Context, topics ...string) (map[string][]int64, error) {
-	wanted := map[string][]kafka.OffsetRequest{}
-	ends := map[string][]int64{}
+// ends are the ends of all partitions of the topics.
+func (s *Service) ends(ctx context.Context, topics ...string) (map[relay.Partition]int64, error) {
+	var all []relay.Partition
 	for _, t := range proto.TopicsOf(s.Kit.Config.Partitions) {
-		if !slices.Contains(topics, t.Name) {
-			continue
-		}
-		ends[t.Name] = make([]int64, t.Partitions)
 		for p := range t.Partitions {
-			wanted[t.Name] = append(wanted[t.Name], kafka.LastOffsetOf(p))
-		}
-	}
-	res, err := s.broker.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: wanted})
-	if err != nil {
-		return nil, err
-	}
-	for topic, partitions := range res.Topics {
-		for _, p := range partitions {
-			if p.Error != nil {
-				return nil, fmt.Errorf("end of %s/%d: %w", topic, p.Partition, p.Error)
+			if slices.Contains(topics, t.Name) {
+				all = append(all, relay.Partition{Topic: t.Name, Number: p})
 			}
-			ends[topic][p.Partition] = p.LastOffset
 		}
 	}
-	return ends, nil
+	ends, err := s.Neighbours.Ends(ctx, all)
+	if err == nil && len(ends) < len(all) {
+		err = fmt.Errorf("%d of %d partitions have no leader", len(all)-len(ends), len(all))
+	}
+	return ends, err
 }
 
 // Settle waits until the service has sent all its events and consumed all of those it follows.
@@ -161,7 +116,7 @@ func (s *Service) Settle() {
 			return false
 		}
 		after, err := s.ends(ctx, topics...)
-		return err == nil && reflect.DeepEqual(before, after)
+		return err == nil && maps.Equal(before, after)
 	})
 }
 
@@ -201,17 +156,15 @@ func (s *Service) Absent() map[string][]string {
 }
 
 // caughtUp reports whether the service has consumed the topics up to these ends.
-func (s *Service) caughtUp(ctx context.Context, ends map[string][]int64) bool {
-	for topic, partitions := range ends {
-		for p, end := range partitions {
-			if end == 0 {
-				continue
-			}
-			var next int64
-			err := s.Kit.DB.Pool.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2)`, topic, p).Scan(&next)
-			if err != nil || next < end {
-				return false
-			}
+func (s *Service) caughtUp(ctx context.Context, ends map[relay.Partition]int64) bool {
+	for p, end := range ends {
+		if end == 0 {
+			continue
+		}
+		var next int64
+		err := s.Kit.DB.Pool.QueryRow(ctx, `select next from position where (topic, partition) = ($1, $2)`, p.Topic, p.Number).Scan(&next)
+		if err != nil || next < end {
+			return false
 		}
 	}
 	return true
