@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
@@ -63,11 +62,7 @@ func (r *runner) announce(ctx context.Context) error {
 
 // announced unites what the versions that run have announced.
 func announced(ctx context.Context, tx *db.Tx) (*proto.Manifest, error) {
-	rows, err := tx.Query(ctx, `select body from manifest order by number desc, made_at desc, sum`)
-	if err != nil {
-		return nil, err
-	}
-	bodies, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	bodies, err := db.Column[[]byte](ctx, tx, `select body from manifest order by number desc, made_at desc, sum`)
 	if err != nil {
 		return nil, err
 	}

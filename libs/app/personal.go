@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
@@ -43,11 +42,7 @@ const (
 
 // check compares the declaration with the tables that are there.
 func (p Personal) check(ctx context.Context, d *db.DB) error {
-	rows, err := d.Pool.Query(ctx, `select tablename::text from pg_tables where schemaname = $1 and not tablename = any($2) order by 1`, d.Schema, db.Tables)
-	if err != nil {
-		return err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	tables, err := db.Column[string](ctx, d.Pool, `select tablename::text from pg_tables where schemaname = $1 and not tablename = any($2) order by 1`, d.Schema, db.Tables)
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,7 @@ func (r Rows[ID]) slice(ctx context.Context, tx *db.Tx, after any) (last any, er
 	if after != nil {
 		w.And(r.Column+" > ?", after)
 	}
-	rows, err := tx.Query(ctx, `select `+r.Column+` from `+r.Table+` where `+w.String()+db.LimitTo(` order by `+r.Column, stateSlice)+` for no key update`, w.Args...)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[ID])
+	ids, err := db.Column[ID](ctx, tx, `select `+r.Column+` from `+r.Table+` where `+w.String()+db.LimitTo(` order by `+r.Column, stateSlice)+` for no key update`, w.Args...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -188,13 +188,10 @@ var lastEvents = []string{proto.KindContactErased, proto.KindContactMergedAway}
 func (y *resync) eachLogged(ctx context.Context, topic string, f func(tx *db.Tx, keys []logged) error) error {
 	for after := ""; ; {
 		var slice []logged
-		err := y.kit.DB.Do(ctx, func(tx *db.Tx) error {
+		err := y.kit.DB.Do(ctx, func(tx *db.Tx) (err error) {
 			tx.History = true
-			rows, err := tx.Query(ctx, `select key, version, kind from logged where topic = $1 and key > $2 order by key limit $3`, topic, after, resyncSlice)
-			if err != nil {
-				return err
-			}
-			if slice, err = pgx.CollectRows(rows, pgx.RowToStructByName[logged]); err != nil || len(slice) == 0 {
+			slice, err = db.Rows[logged](ctx, tx, `select key, version, kind from logged where topic = $1 and key > $2 order by key limit $3`, topic, after, resyncSlice)
+			if err != nil || len(slice) == 0 {
 				return err
 			}
 			return f(tx, slice)

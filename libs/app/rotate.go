@@ -70,13 +70,9 @@ func (r *runner) sealAnew(ctx context.Context, c Sealed) (sealed, remain int, er
 	for {
 		var slice []row
 		var done, shut int
-		err := r.kit.DB.Do(ctx, func(tx *db.Tx) error {
+		err := r.kit.DB.Do(ctx, func(tx *db.Tx) (err error) {
 			done, shut = 0, 0
-			rows, err := tx.Query(ctx, list, len(current), current, after, rotateSlice)
-			if err != nil {
-				return err
-			}
-			if slice, err = pgx.CollectRows(rows, pgx.RowToStructByName[row]); err != nil {
+			if slice, err = db.Rows[row](ctx, tx, list, len(current), current, after, rotateSlice); err != nil {
 				return err
 			}
 			b := &pgx.Batch{}

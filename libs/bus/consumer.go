@@ -539,11 +539,7 @@ type Parked struct {
 
 // Parked lists the oldest 100 parked messages.
 func (c *Consumer) Parked(ctx context.Context) ([]Parked, error) {
-	rows, err := c.DB.Pool.Query(ctx, `select id, topic, "offset", key, error, parked_at from parked order by id limit 100`)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Parked])
+	return db.Rows[Parked](ctx, c.DB.Pool, `select id, topic, "offset", key, error, parked_at from parked order by id limit 100`)
 }
 
 // Replay handles a parked message again and deletes it when that succeeds; else it stays, with the error of this try. An unknown id is 404.

@@ -223,11 +223,7 @@ func KeysOf(table string) func(ctx context.Context, tx *db.Tx, after string, lim
 		if after != "" {
 			behind = &after
 		}
-		rows, err := tx.Query(ctx, `select id::text from `+table+` where (id > $1 or $1 is null) and version > 0 order by id limit $2`, behind, limit)
-		if err != nil {
-			return nil, err
-		}
-		return pgx.CollectRows(rows, pgx.RowTo[string])
+		return db.Column[string](ctx, tx, `select id::text from `+table+` where (id > $1 or $1 is null) and version > 0 order by id limit $2`, behind, limit)
 	}
 }
 

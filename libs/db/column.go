@@ -6,11 +6,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// queries are made by a transaction, a connection or a pool.
+type queries interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 // Column reads the only column of the rows of a query.
-func Column[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, error) {
-	rows, err := tx.Query(ctx, sql, args...)
+func Column[T any](ctx context.Context, by queries, sql string, args ...any) ([]T, error) {
+	return collect(ctx, by, pgx.RowTo[T], sql, args)
+}
+
+// Rows reads the rows of a query, column by column under the field's name.
+func Rows[T any](ctx context.Context, by queries, sql string, args ...any) ([]T, error) {
+	return collect(ctx, by, pgx.RowToStructByName[T], sql, args)
+}
+
+func collect[T any](ctx context.Context, by queries, one pgx.RowToFunc[T], sql string, args []any) ([]T, error) {
+	rows, err := by.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[T])
+	return pgx.CollectRows(rows, one)
 }

@@ -77,11 +77,7 @@ func (d *DB) ForgetAgain(ctx context.Context, forget func(ctx context.Context, t
 		Called [][]byte  `db:"called"`
 		Now    time.Time `db:"now"`
 	}
-	rows, err := d.Pool.Query(ctx, `select at, array_agg(called) as called, clock_timestamp() as now from forgotten_person where again group by at order by at`)
-	if err != nil {
-		return err
-	}
-	looks, err := pgx.CollectRows(rows, pgx.RowToStructByName[look])
+	looks, err := Rows[look](ctx, d.Pool, `select at, array_agg(called) as called, clock_timestamp() as now from forgotten_person where again group by at order by at`)
 	if err != nil {
 		return err
 	}
@@ -138,11 +134,7 @@ func (tx *Tx) Forgotten(ctx context.Context, at time.Time, called ...[]byte) (ye
 
 // ForgottenSince returns all people who were erased after the time at, as one Person.
 func (tx *Tx) ForgottenSince(ctx context.Context, at time.Time) (*erasure.Person, error) {
-	rows, err := tx.Query(ctx, `select called from forgotten_person where at > $1`, at)
-	if err != nil {
-		return nil, err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	all, err := Column[[]byte](ctx, tx, `select called from forgotten_person where at > $1`, at)
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,8 @@ import (
 // thousands of submissions pending, it read all of them to find one by its id. Tables whose rows come and go are left to PostgreSQL: an
 // almost empty one seems best read whole, however much of what is gone stands in it. Replicas may do it at the same time.
 func (d *DB) Analyze(ctx context.Context) error {
-	rows, err := d.Pool.Query(ctx, `select s.relname from pg_stat_user_tables s join pg_class c on c.oid = s.relid
+	tables, err := Column[string](ctx, d.Pool, `select s.relname from pg_stat_user_tables s join pg_class c on c.oid = s.relid
 		where s.schemaname = $1 and s.n_live_tup > greatest(500, 2 * c.reltuples) order by s.relname`, d.Schema)
-	if err != nil {
-		return err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}

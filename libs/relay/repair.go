@@ -190,12 +190,8 @@ type kept struct {
 // where these rows are not enough.
 func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	p := missing.Partition
-	rows, err := s.DB.Pool.Query(ctx, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null order by sent_at, "offset"`,
+	all, err := db.Rows[kept](ctx, s.DB.Pool, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null order by sent_at, "offset"`,
 		p.Topic, p.Number)
-	if err != nil {
-		return err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[kept])
 	if err != nil {
 		return err
 	}

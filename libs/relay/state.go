@@ -33,15 +33,11 @@ func (r *Relay) endOfState(ctx context.Context, tx pgx.Tx, t proto.Topic) error 
 // publishLost publishes the state of each topic that has lost more than the rows that were kept, and the marker behind it. If it
 // fails, the next check tries again.
 func (r *Relay) publishLost(ctx context.Context) error {
-	rows, err := r.DB.Pool.Query(ctx, `select topic, since from lost_topic order by topic`)
-	if err != nil {
-		return err
-	}
 	type lost struct {
 		Topic string
 		Since time.Time
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[lost])
+	all, err := db.Rows[lost](ctx, r.DB.Pool, `select topic, since from lost_topic order by topic`)
 	if err != nil || r.PublishState == nil {
 		return err
 	}

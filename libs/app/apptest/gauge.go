@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"frontdesk/libs/db"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
@@ -31,11 +33,7 @@ func (s *Service) gaugesByIndex() {
 			return err
 		}
 		for _, g := range s.Parts.Gauges {
-			rows, err := tx.Query(ctx, `explain `+g.SQL)
-			if err != nil {
-				return err
-			}
-			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			plan, err := db.Column[string](ctx, tx, `explain `+g.SQL)
 			if err != nil {
 				return err
 			}

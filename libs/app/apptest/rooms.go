@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
@@ -49,11 +48,7 @@ func restOf(ctx context.Context, k *app.Kit, rooms []app.Room) (rest app.Parts, 
 			topics = append(topics, p.Topic)
 		}
 	}
-	rows, err := k.DB.Pool.Query(ctx, `select tablename::text from pg_tables where schemaname = $1 and not tablename = any($2)`, k.DB.Schema, declared)
-	if err != nil {
-		return rest, err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	tables, err := db.Column[string](ctx, k.DB.Pool, `select tablename::text from pg_tables where schemaname = $1 and not tablename = any($2)`, k.DB.Schema, declared)
 	for _, table := range tables {
 		rest.Personal.Holds[table] = app.Nobody
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/db"
 	"frontdesk/proto"
 )
 
@@ -24,9 +25,7 @@ func (s *Service) Holding(secret string) (found []string) {
 		return slices.ContainsFunc(spellings, func(spelling string) bool { return strings.Contains(text, spelling) })
 	}
 	s.Settle()
-	rows, err := s.Kit.DB.Pool.Query(context.Background(), `select table_name from information_schema.tables where table_schema = current_schema order by 1`)
-	require.NoError(s.t, err)
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	tables, err := db.Column[string](context.Background(), s.Kit.DB.Pool, `select table_name from information_schema.tables where table_schema = current_schema order by 1`)
 	require.NoError(s.t, err)
 	for _, table := range tables {
 		var text string

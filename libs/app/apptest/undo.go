@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/db"
 	"frontdesk/libs/op"
 )
 
@@ -17,9 +17,8 @@ import (
 // not taken back the operation and why, in that order: "changed by …" for what somebody else has changed since.
 func (c *Client) TakeBack(of *Client) (left []string) {
 	c.t.Helper()
-	rows, err := c.s.Kit.DB.Pool.Query(context.Background(), `select entry from deed where user_id = $1 and (credential = '') = $2 and undoes is null and operation <> '' order by entry desc`, of.UserID, of.cookie != "")
-	require.NoError(c.t, err)
-	entries, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	entries, err := db.Column[uuid.UUID](context.Background(), c.s.Kit.DB.Pool,
+		`select entry from deed where user_id = $1 and (credential = '') = $2 and undoes is null and operation <> '' order by entry desc`, of.UserID, of.cookie != "")
 	require.NoError(c.t, err)
 	if len(entries) == 0 {
 		return nil

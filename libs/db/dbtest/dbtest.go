@@ -94,10 +94,8 @@ func requireCounts(ctx context.Context, t testing.TB, address, schema string) {
 	defer conn.Close(ctx)
 	_, err = conn.Exec(ctx, `set search_path = `+schema+`, ext`)
 	require.NoError(t, err)
-	rows, err := conn.Query(ctx, `select distinct c.relname::text as name, obj_description(t.tgfoid, 'pg_proc') as key from pg_trigger t join pg_class c on c.oid = t.tgrelid
+	counted, err := db.Rows[struct{ Name, Key string }](ctx, conn, `select distinct c.relname::text as name, obj_description(t.tgfoid, 'pg_proc') as key from pg_trigger t join pg_class c on c.oid = t.tgrelid
 		where t.tgfoid = to_regproc(quote_ident(c.relname || '_counted'))`)
-	require.NoError(t, err)
-	counted, err := pgx.CollectRows(rows, pgx.RowToStructByName[struct{ Name, Key string }])
 	require.NoError(t, err)
 	for _, c := range counted {
 		var wrong []string
