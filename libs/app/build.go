@@ -98,10 +98,6 @@ func (r *runner) untilItWorks(ctx context.Context, what string, f func() error) 
 		}
 		r.step.Store(&waiting{what, err.Error()})
 		slog.WarnContext(ctx, "waiting for the "+what, "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
+		db.Sleep(ctx, wait)
 	}
 }

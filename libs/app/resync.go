@@ -109,11 +109,7 @@ func (y *resync) alone(ctx context.Context) error {
 		if time.Now().After(until) {
 			return fmt.Errorf("%d of %s still run: stop all of them first", n, y.Name)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
+		db.Sleep(ctx, 200*time.Millisecond)
 	}
 }
 

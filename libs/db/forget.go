@@ -106,11 +106,7 @@ func (d *DB) ended(ctx context.Context, at time.Time) error {
 			at).Scan(&open); err != nil || !open {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
+		Sleep(ctx, 100*time.Millisecond)
 	}
 }
 

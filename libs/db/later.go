@@ -32,11 +32,7 @@ func (tx *Tx) Later(err error, within time.Duration) error {
 	// Units that wait for one thing spread.
 	pause = min(pause/2+rand.N(pause), within-waited)
 	return RunAgainAfter(func(ctx context.Context) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-			return nil
-		}
+		Sleep(ctx, pause)
+		return ctx.Err()
 	})
 }

@@ -24,10 +24,7 @@ func (d *DB) Listen(ctx context.Context, channel string, begin func(context.Cont
 	for ctx.Err() == nil {
 		if err := d.listen(ctx, channel, begin, heard); err != nil && ctx.Err() == nil {
 			slog.WarnContext(ctx, "listening for notifications is retried", "channel", channel, "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(listenAgain):
-			}
+			Sleep(ctx, listenAgain)
 		}
 	}
 }
