@@ -35,7 +35,7 @@ func (r *runner) admin(cfg Config, metrics http.Handler) http.Handler {
 		if r.door.isOpen() {
 			var err error
 			if parked, err = r.consumer.Parked(req.Context()); err != nil {
-				op.WriteFault(req.Context(), w, err)
+				op.WriteFault(req.Context(), err, w)
 				return
 			}
 		}
@@ -45,11 +45,11 @@ func (r *runner) admin(cfg Config, metrics http.Handler) http.Handler {
 	mux.HandleFunc("POST /parked/{id}/replay", func(w http.ResponseWriter, req *http.Request) {
 		id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
 		if err != nil || !r.door.isOpen() {
-			op.WriteFault(req.Context(), w, fault.NotFound("parked message"))
+			op.WriteFault(req.Context(), fault.NotFound("parked message"), w)
 			return
 		}
 		if err := r.consumer.Replay(req.Context(), id); err != nil {
-			op.WriteFault(req.Context(), w, err)
+			op.WriteFault(req.Context(), err, w)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -61,6 +61,7 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	k.Auth.Now = d.Now
 	k.Auth.Trust = k.Bus.Trust
 	k.Auth.Seen, k.Auth.KeySeen = k.seen, k.keySeen
+	r.version = make(chan int64, 1)
 	k.Apps = newApps(b, r.applied)
 	k.rehearsals = newRehearsals(k, r.rehearse)
 	r.kit, r.relay = k, &relay.Relay{DB: d, Log: b, PublishState: r.publishState}

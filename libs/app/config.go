@@ -188,10 +188,5 @@ func printHelp(w io.Writer, s Service) {
 }
 
 func wantsHelp() bool {
-	for _, a := range os.Args[1:] {
-		if a == "-h" || a == "-help" || a == "--help" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(os.Args[1:], func(a string) bool { return a == "-h" || a == "-help" || a == "--help" })
 }

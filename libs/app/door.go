@@ -66,7 +66,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(*h).ServeHTTP(w, r)
 		return
 	}
-	op.WriteFault(r.Context(), w, fault.Unavailable())
+	op.WriteFault(r.Context(), fault.Unavailable(), w)
 }
 
 // waiting is a condition of readiness that does not hold, and the reason, such as the last error of a connection.

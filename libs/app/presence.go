@@ -12,26 +12,13 @@ import (
 	"frontdesk/proto"
 )
 
-// applied is called when a version of settings.apps is in force in this process.
+// applied is called, by one goroutine at a time, when a version of settings.apps is in force in this process.
 func (r *runner) applied(version int64) {
-	c := r.versions()
-	for {
-		select {
-		case c <- version:
-			return
-		default:
-		}
-		// Replace the older version.
-		select {
-		case <-c:
-		default:
-		}
+	select {
+	case <-r.version: // nobody has taken the older one
+	default:
 	}
-}
-
-func (r *runner) versions() chan int64 {
-	r.once.Do(func() { r.version = make(chan int64, 1) })
-	return r.version
+	r.version <- version
 }
 
 // presence publishes every two seconds, and at once after an app was switched, that this instance runs.
@@ -54,7 +41,7 @@ func (r *runner) presence(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case applied = <-r.versions():
+		case applied = <-r.version:
 		case <-tick.C:
 		}
 	}

@@ -102,8 +102,7 @@ type runner struct {
 	relay    *relay.Relay
 	parts    *Parts
 	consumer *bus.Consumer
-	version  chan int64
-	once     sync.Once
+	version  chan int64 // the newest of settings.apps that is in force and was not published yet
 	// manifest is the sum of what this replica has announced.
 	manifest atomic.Pointer[[sha256.Size]byte]
 }

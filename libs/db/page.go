@@ -83,11 +83,7 @@ func (tx *Tx) Page(p Page, list string, in any) (*Cursor, error) {
 	}
 	delete(filters, "cursor")
 	delete(filters, "per_page")
-	var user int64
-	if tx.Who.Own {
-		user = tx.Who.UserID
-	}
-	if c.bind, err = json.Marshal([]any{list, filters, user}); err != nil {
+	if c.bind, err = json.Marshal([]any{list, filters, tx.Who.OwnUser()}); err != nil {
 		return nil, err
 	}
 	if p.Cursor != "" {

@@ -37,12 +37,12 @@ func (s *Set) abilities(routes router) {
 				err = AbilityTaken()
 			}
 			if err != nil {
-				writeFault(r.Context(), err, w)
+				WriteFault(r.Context(), err, w)
 				return
 			}
 			body, err := encodeJSON(s.Describe(e))
 			if err != nil {
-				writeFault(r.Context(), err, w)
+				WriteFault(r.Context(), err, w)
 				return
 			}
 			_ = write(w, http.StatusOK, body)
@@ -54,7 +54,7 @@ func (s *Set) abilities(routes router) {
 			ctx := r.Context()
 			out, err := s.runAbility(ctx, w, r, e)
 			if err != nil {
-				writeFault(ctx, err, w)
+				WriteFault(ctx, err, w)
 				return
 			}
 			if out == nil {

@@ -84,12 +84,8 @@ func write(w http.ResponseWriter, status int, body []byte) error {
 	return nil
 }
 
-func writeFault(ctx context.Context, err error, w http.ResponseWriter) {
-	WriteFault(ctx, w, err)
-}
-
 // WriteFault answers with err in the one shape of errors.
-func WriteFault(ctx context.Context, w http.ResponseWriter, err error) {
+func WriteFault(ctx context.Context, err error, w http.ResponseWriter) {
 	f := fault.From(err)
 	if wait := f.RetryAfter(); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))

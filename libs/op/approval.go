@@ -234,31 +234,18 @@ func (e *Entry) shown(input map[string]json.RawMessage) (Object, error) {
 			all[name] = "…"
 			continue
 		}
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		var v any
-		if err := dec.Decode(&v); err != nil {
+		v, err := decoded(raw)
+		if err != nil {
 			return nil, err
 		}
-		all[name] = withoutSecrets(name, v)
+		all[name] = rewritten(name, v, withoutSecret)
 	}
 	return json.Marshal(all)
 }
 
-func withoutSecrets(name string, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			v[k] = withoutSecrets(k, x)
-		}
-	case []any:
-		for i, x := range v {
-			v[i] = withoutSecrets(name, x)
-		}
-	case string:
-		if v != "" && secretName.MatchString(name) {
-			return "…"
-		}
+func withoutSecret(name string, v any) any {
+	if text, ok := v.(string); ok && text != "" && secretName.MatchString(name) {
+		return "…"
 	}
 	return v
 }

@@ -326,12 +326,8 @@ func (e Effects) Hash(m Making) string {
 	if err != nil {
 		return "" // it is made of JSON
 	}
-	var effects map[string]any
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.UseNumber()
-	if dec.Decode(&effects) != nil {
-		return ""
-	}
+	v, _ := decoded(raw) // it was JSON before
+	effects, _ := v.(map[string]any)
 	if _, err := strconv.ParseInt(e.Audit.V.RecordID, 10, 64); err == nil && m.Creates {
 		m.number = e.Audit.V.RecordID
 	}

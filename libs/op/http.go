@@ -30,7 +30,7 @@ func (s *Set) Handler() http.Handler {
 type writerKey struct{}
 
 func (e *Entry) server() http.Handler {
-	return httptransport.NewServer(e.call, e.decode, e.encode, httptransport.ServerErrorEncoder(writeFault))
+	return httptransport.NewServer(e.call, e.decode, e.encode, httptransport.ServerErrorEncoder(WriteFault))
 }
 
 // decode passes the request on unread, because the permission is checked first.

@@ -101,10 +101,8 @@ func wholeCharacters(text []byte) []byte {
 	if !surrogate.Match(text) {
 		return text
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil || dec.More() {
+	v, err := decoded(text)
+	if err != nil || !json.Valid(text) {
 		return text
 	}
 	// The decoder has replaced the halves.

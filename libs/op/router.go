@@ -60,7 +60,7 @@ func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
 func (t router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), "/v1")
 	if !ok {
-		writeFault(r.Context(), fault.NoRoute(), w)
+		WriteFault(r.Context(), fault.NoRoute(), w)
 		return
 	}
 	segments := strings.Split(path, "/")
@@ -73,7 +73,7 @@ func (t router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	writeFault(r.Context(), fault.NoRoute(), w)
+	WriteFault(r.Context(), fault.NoRoute(), w)
 }
 
 func (p *place) takes(segments []string) bool {
@@ -112,11 +112,11 @@ func (p *place) serve(w http.ResponseWriter, r *http.Request, segments []string)
 		}
 	}
 	if allow == nil {
-		writeFault(r.Context(), fault.NoRoute(), w)
+		WriteFault(r.Context(), fault.NoRoute(), w)
 		return
 	}
 	slices.Sort(allow)
 	w.Header().Set("Allow", strings.Join(allow, ", "))
-	writeFault(r.Context(), fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed",
+	WriteFault(r.Context(), fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed",
 		"This path does not answer to "+r.Method+".", "allow", allow), w)
 }

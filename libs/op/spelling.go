@@ -15,36 +15,50 @@ func blank(_ string, raw json.RawMessage) bool { return string(raw) == `""` || s
 
 // wholeNumbers writes each whole number in JSON as Go reads it into an integer: 5.0 and 5e0 are 5. Text that has none comes back as it is.
 func wholeNumbers(text []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := decoded(text)
+	if err != nil {
 		return text
 	}
-	written, err := json.Marshal(rewritten(v))
+	written, err := json.Marshal(rewritten("", v, wholeNumber))
 	if err != nil {
 		return text
 	}
 	return written
 }
 
-func rewritten(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		_, err := v.Int64()
-		if f, wrong := v.Float64(); err != nil && wrong == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+func wholeNumber(_ string, v any) any {
+	if n, ok := v.(json.Number); ok {
+		_, err := n.Int64()
+		if f, wrong := n.Float64(); err != nil && wrong == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
 			return int64(f)
-		}
-	case []any:
-		for i := range v {
-			v[i] = rewritten(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = rewritten(v[name])
 		}
 	}
 	return v
+}
+
+// decoded is the value of a JSON text, with numbers as they are written.
+func decoded(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// rewritten is a decoded value in which leaf has replaced each value that holds no others. It gets the name of the value, or of the list around it.
+func rewritten(name string, v any, leaf func(name string, v any) any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = rewritten(name, v[i], leaf)
+		}
+		return v
+	case map[string]any:
+		for name := range v {
+			v[name] = rewritten(name, v[name], leaf)
+		}
+		return v
+	}
+	return leaf(name, v)
 }
 
 // hinted adds to the problem of a time what its value lacks, where that can be told.

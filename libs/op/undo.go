@@ -1,7 +1,6 @@
 package op
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -344,10 +343,7 @@ func (e *Entry) asCall(number int, input map[string]any) (Inverse, error) {
 	if len(body) == 0 || c.Method == http.MethodDelete {
 		return c, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(body)
-	c.Body = b.Bytes()
+	var err error
+	c.Body, err = encodeJSON(body)
 	return c, err
 }

@@ -67,7 +67,7 @@ func answer(mux *http.ServeMux, method, path string, h http.Handler) {
 	mux.Handle(method+" "+path, h)
 	mux.HandleFunc(path, func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", method)
-		op.WriteFault(req.Context(), w, fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+req.Method+".", "allow", []string{method}))
+		op.WriteFault(req.Context(), fault.New(http.StatusMethodNotAllowed, "svc_method_not_allowed", "This path does not answer to "+req.Method+".", "allow", []string{method}), w)
 	})
 }
 
@@ -123,7 +123,7 @@ func (r *Room) limited(key string, limits []db.Limit, f func(w http.ResponseWrit
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		op.WriteFault(ctx, w, err)
+		op.WriteFault(ctx, err, w)
 	}
 }
 

@@ -312,7 +312,7 @@ func (a *Adapter) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
 	}
-	op.WriteFault(r.Context(), w, err)
+	op.WriteFault(r.Context(), err, w)
 }
 
 // ResourcePath is where the metadata of a protected resource is; the path of the resource follows.

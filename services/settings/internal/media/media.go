@@ -201,7 +201,7 @@ func (r *Room) Show(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if err != nil {
-		op.WriteFault(req.Context(), w, err)
+		op.WriteFault(req.Context(), err, w)
 		return
 	}
 	h := w.Header()
