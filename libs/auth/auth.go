@@ -97,20 +97,16 @@ func (a *Auth) password(ctx context.Context, login, password, address string) (d
 
 // token is password for a token, which stands without a login.
 func (a *Auth) token(ctx context.Context, text, address string) (db.Actor, error) {
-	i := a.Identity
-	hash := sha256.Sum256([]byte(text))
 	var key *proto.ApplicationPassword
 	known := func() bool {
-		i.mu.RLock()
-		defer i.mu.RUnlock()
-		key = i.keys[hash]
+		key = a.Identity.key(sha256.Sum256([]byte(text)))
 		return key != nil
 	}
 	const wrong = "The token is not valid, or its time is over."
 	if err := a.settle(ctx, known, wrong); err != nil {
 		return db.Actor{}, err
 	}
-	user, ok := i.User(key.GetUserId())
+	user, ok := a.Identity.User(key.GetUserId())
 	if !ok || !key.GetBearer() || a.over(key) {
 		return db.Actor{}, fault.Unauthorized(wrong)
 	}

@@ -32,10 +32,7 @@ type Sent struct {
 func (s *Sent) read(e *Entry, r *request) (err error) {
 	s.Token, s.Header = readable(r.http.PathValue("token")), r.http.Header
 	if s.Bytes, err = io.ReadAll(http.MaxBytesReader(r.w, r.http.Body, e.MaxBody)); err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return fault.TooLarge(e.MaxBody)
-		}
-		return fault.Invalid("body", fault.NewProblem("malformed", "could not be read to its end"))
+		return unreadable(e, "body", err)
 	}
 	return nil
 }
@@ -80,7 +77,7 @@ func (f *File) readForm(e *Entry, form *multipart.Reader) error {
 		case err == io.EOF:
 			return fault.Invalid("file", fault.Required())
 		case err != nil:
-			return unreadable(e, err)
+			return unreadable(e, "file", err)
 		case part.FormName() != "file":
 			return fault.Invalid(part.FormName(), fault.Unknown())
 		case seen:
@@ -95,7 +92,7 @@ func (f *File) readForm(e *Entry, form *multipart.Reader) error {
 
 func (f *File) readBytes(e *Entry, from io.Reader) (err error) {
 	if f.Bytes, err = io.ReadAll(io.LimitReader(from, e.MaxBody+1)); err != nil {
-		return unreadable(e, err)
+		return unreadable(e, "file", err)
 	}
 	if int64(len(f.Bytes)) > e.MaxBody {
 		return fault.TooLarge(e.MaxBody)
@@ -106,9 +103,9 @@ func (f *File) readBytes(e *Entry, from io.Reader) (err error) {
 	return nil
 }
 
-func unreadable(e *Entry, err error) error {
+func unreadable(e *Entry, part string, err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.TooLarge(e.MaxBody)
 	}
-	return fault.Invalid("file", fault.NewProblem("malformed", "could not be read to its end"))
+	return fault.Invalid(part, fault.NewProblem("malformed", "could not be read to its end"))
 }

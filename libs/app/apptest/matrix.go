@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,13 +78,23 @@ func (s *Service) checkAbility(o listed, c caller) {
 	require.Equal(s.t, want, refusalOf(a), "%s as %s: %d %s", path, c.name, a.Status, a.Body)
 }
 
+// operations are those of proto/operations.json.
+func operations(t testing.TB) (all []listed) {
+	t.Helper()
+	raw, err := os.ReadFile(protoFile(t, "operations.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &all))
+	return all
+}
+
 type listed struct {
 	Method, Path, Service string
-	Permission            *string
+	App, Permission       *string
 	Public                bool
 	PersonOnly            bool `json:"person_only"`
 	Ability               *string
 	AssistantDefault      *bool `json:"assistant_default"`
+	Success               []int
 
 	// forAssistants: application passwords of assistants reach it although it is no ability's path.
 	forAssistants bool
@@ -93,13 +104,10 @@ type listed struct {
 
 // listed are the operations of this service that callers can tell apart by rights.
 func (s *Service) listed() []listed {
-	raw, err := os.ReadFile(protoFile(s.t, "operations.json"))
-	require.NoError(s.t, err)
-	var all, mine []listed
-	require.NoError(s.t, json.Unmarshal(raw, &all))
+	var mine []listed
 	seen := map[string]bool{}
 	declared := s.Parts.Ops.Operations()
-	for _, o := range all {
+	for _, o := range operations(s.t) {
 		d, ok := declared[o.Method+" "+o.Path]
 		if o.Service != s.Kit.Service || !ok {
 			continue

@@ -151,18 +151,6 @@ func (s *Service) SendSample(name string, change func(e *Event)) {
 // list, such as signing in, are the service's own affair. missing are routes that are still to come.
 func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	t.Helper()
-	raw, err := os.ReadFile(protoFile(t, "operations.json"))
-	require.NoError(t, err)
-	var all []struct {
-		Method, Path, Service string
-		App, Permission       *string
-		Public                bool
-		PersonOnly            bool `json:"person_only"`
-		Ability               *string
-		AssistantDefault      *bool `json:"assistant_default"`
-		Success               []int
-	}
-	require.NoError(t, json.Unmarshal(raw, &all))
 	have := set.Operations()
 	used := map[string]bool{}
 	for _, o := range have {
@@ -176,7 +164,7 @@ func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 	for _, r := range m.GetRoutes() {
 		require.NoError(t, proto.MayRoute(set.Service, r.GetMethod(), r.GetPath()), "the gateway takes it")
 	}
-	for _, want := range all {
+	for _, want := range operations(t) {
 		if want.Service != set.Service {
 			continue
 		}
