@@ -10,12 +10,16 @@ import (
 	"regexp"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/bus"
+	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
+	"frontdesk/libs/erasure"
 	"frontdesk/libs/trust"
 	"frontdesk/proto"
 )
@@ -129,4 +133,23 @@ func TestAnErasureThatAnotherSharedKeyHashedIsNotPassedOver(t *testing.T) {
 	require.NoError(t, err)
 	r := &runner{kit: &Kit{Keys: of("a key with a typo of 32 or more characters")}, parts: &Parts{}}
 	require.ErrorContains(t, r.forgetPerson(t.Context(), nil, bus.Event{Kind: proto.KindForgetPerson, Data: data}), "another SVC_SHARED_KEY")
+}
+
+func TestWhatWasStoredWhileTheClocksDifferedIsForgottenToo(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "vault", nil)
+	var until time.Time
+	r := &runner{kit: &Kit{Keys: NewKeys(Config{MasterKey: master}), DB: d}, parts: &Parts{Personal: Personal{
+		Forget: func(_ context.Context, _ *db.Tx, p *erasure.Person) ([]uuid.UUID, error) {
+			until = p.At
+			return nil, nil
+		}}}}
+	data, err := protobuf.Marshal(&proto.ForgetPerson{Ids: []string{db.NewID().String()}})
+	require.NoError(t, err)
+	erased := time.Now()
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		return r.forgetPerson(t.Context(), tx, bus.Event{Kind: proto.KindForgetPerson, Data: data, At: erased})
+	}))
+	require.Equal(t, erased.Add(clocksDiffer), until)
+	require.Greater(t, clocksDiffer, 5*time.Second)
 }

@@ -46,6 +46,9 @@ func TestOneHolderHasALeaseAtATimeAndItsErrorIsTheCallers(t *testing.T) {
 	})
 	require.True(t, held)
 	require.NoError(t, err)
+	var kept bool
+	require.NoError(t, d.Pool.QueryRow(t.Context(), `select relpersistence = 'p' from pg_class where oid = 'work_lease'::regclass`).Scan(&kept))
+	require.True(t, kept, "a crash of PostgreSQL ends no lease")
 }
 
 func TestALeaseIsFreeOnceItsHolderIsSilentOrTheClockWasSet(t *testing.T) {
