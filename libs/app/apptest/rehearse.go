@@ -3,19 +3,18 @@ package apptest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
-	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -70,7 +69,7 @@ func (c *Client) change(route string, body any) *Answer {
 	require.Equal(c.t, rehearsal.Status, done.Status, "%s: rehearsed %s, done %s", route, dry.Body, done.Body)
 	messages, at := c.s.queued(last, trace)
 	making.Now = at.In(c.s.Kit.Config.Zone)
-	effects, err := op.EffectsOf(messages, c.s.endpoints())
+	effects, err := op.EffectsOf(messages, slices.Collect(maps.Values(c.s.Kit.Endpoints.All())))
 	require.NoError(c.t, err)
 	text, err := json.MarshalIndent(effects, "", " ")
 	require.NoError(c.t, err)
@@ -115,40 +114,28 @@ func (s *Service) rows() map[string]string {
 		select format('select %L, last_value::text from %I', c.relname, c.relname) from pg_class c join pg_depend d on d.refobjid = c.oid
 			join pg_attrdef a on a.oid = d.objid where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace
 				and pg_get_expr(a.adbin, a.adrelid) like 'next_number(%') as all_of_them`, moving).Scan(&hashes))
-	rows, err := pool.Query(ctx, hashes)
+	rows, err := db.Rows[struct{ Name, Hash string }](ctx, pool, `select * from (`+hashes+`) r (name, hash)`)
 	require.NoError(s.t, err)
 	all := map[string]string{}
-	var name, hash string
-	_, err = pgx.ForEachRow(rows, []any{&name, &hash}, func() error {
-		all[name] = hash
-		return nil
-	})
-	require.NoError(s.t, err)
+	for _, r := range rows {
+		all[r.Name] = r.Hash
+	}
 	return all
 }
 
 // queued are the messages in the outbox behind a number that belong to a trace, and the time of their transaction.
 func (s *Service) queued(behind int64, trace string) (all []db.Message, at time.Time) {
 	s.t.Helper()
-	rows, err := s.Kit.DB.Pool.Query(context.Background(), `select topic, key, value from outbox where seq > $1 order by seq`, behind)
+	rows, err := db.Rows[struct {
+		Topic, Key string
+		Value      []byte
+	}](context.Background(), s.Kit.DB.Pool, `select topic, key, value from outbox where seq > $1 order by seq`, behind)
 	require.NoError(s.t, err)
-	var m db.Message
-	_, err = pgx.ForEachRow(rows, []any{&m.Topic, &m.Key, &m.Value}, func() error {
+	for _, r := range rows {
 		env := &proto.Envelope{}
-		if protobuf.Unmarshal(m.Value, env) == nil && strings.Contains(env.GetTraceparent(), trace) {
-			all, at = append(all, m), env.GetOccurredAt().AsTime()
+		if protobuf.Unmarshal(r.Value, env) == nil && strings.Contains(env.GetTraceparent(), trace) {
+			all, at = append(all, db.Message{Topic: r.Topic, Key: r.Key, Value: r.Value}), env.GetOccurredAt().AsTime()
 		}
-		m = db.Message{}
-		return nil
-	})
-	require.NoError(s.t, err)
-	return all, at
-}
-
-func (s *Service) endpoints() []webhook.Endpoint {
-	all := []webhook.Endpoint{}
-	for _, e := range s.Kit.Endpoints.All() {
-		all = append(all, e)
 	}
-	return all
+	return all, at
 }
