@@ -115,8 +115,18 @@ func TestAnApprovedCallIsMadeOnceAndAForgedOneNever(t *testing.T) {
 	require.Len(t, admin.Get("/notes").Is(200).Items(), 1)
 	require.Equal(t, 401, client.Get("/notes").Status)
 
+	made := func(why string, c *proto.ApprovedCall) {
+		t.Helper()
+		c.ApprovalId = good.GetApprovalId()
+		a := signed("settings", c).Raw("POST /notes", body)
+		require.Equal(t, 200, a.Status, "the call was made before %s: %s", why, a.Body)
+		require.Equal(t, []any{201.0, answers[0].Text("answer.id")}, []any{a.Field("status"), a.Field("answer.id")})
+	}
+	made("the credential was deleted", of(func(c *proto.ApprovedCall) { c.Credential = nil }))
+	made("its time was over", of(func(c *proto.ApprovedCall) { c.Credential.ExpiresAt = timestamppb.New(s.Now().Add(-time.Second)) }))
 	s.SetRoles(asking, "nobody")
 	s.Eventually(func() bool { return len(s.Kit.Identity.Rights(asking.UserID)) == 0 })
+	made("who asked has lost the right", call())
 	require.Contains(t, []int{401, 403}, signed("settings", call()).Post("/notes", body).Status, "who asked has lost the right since")
 	s.SetRoles(asking, "site_admin")
 	s.Eventually(func() bool { return len(s.Kit.Identity.Rights(asking.UserID)) > 0 })
@@ -128,6 +138,10 @@ func TestAnApprovedCallIsMadeOnceAndAForgedOneNever(t *testing.T) {
 	})
 	require.Equal(t, 201.0, signed("settings", run).Raw("POST /abilities/svc/create-note/run", ability).Is(200).Field("status"))
 	require.Equal(t, 201.0, signed("settings", run).Raw("POST /abilities/svc/create-note/run", ability).Is(200).Field("status"))
+	credential := run.GetCredential()
+	run.Credential = nil
+	require.Equal(t, 201.0, signed("settings", run).Raw("POST /abilities/svc/create-note/run", ability).Is(200).Field("status"), "the credential was deleted since")
+	run.Credential = credential
 	require.Len(t, admin.Get("/notes").Is(200).Items(), 2)
 
 	s.Settle()

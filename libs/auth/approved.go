@@ -52,16 +52,16 @@ func (a *Auth) Approved(h http.Header) (*proto.ApprovedCall, bool) {
 	return call, err == nil && a.fresh(stamp)
 }
 
-// OfApproved is the actor of an approved call: the credential that asked, with its rights of now, from the address of who approved. It is 401 if the
-// credential's time or its owner's access is over.
+// OfApproved is the actor of an approved call: the credential that asked, with its rights of now, from the address of who approved. It is 401 without a
+// credential, and if its time or its owner's access is over; the actor then has the approval alone.
 func (a *Auth) OfApproved(call *proto.ApprovedCall) (db.Actor, error) {
-	key := call.GetCredential()
+	key, approved := call.GetCredential(), db.Approved{ID: call.GetApprovalId(), By: call.GetApprovedBy()}
 	user, ok := a.Identity.User(key.GetUserId())
 	r := a.Identity.rightsOf(key.GetUserId())
 	if !ok || !r.api || a.over(key) {
-		return db.Actor{}, fault.Unauthorized("The credential that asked for this has ended.")
+		return db.Actor{Approved: approved}, fault.Unauthorized("The credential that asked for this has ended.")
 	}
 	actor := byKey(key, user, r)
-	actor.Address, actor.Approved = call.GetAddress(), db.Approved{ID: call.GetApprovalId(), By: call.GetApprovedBy()}
+	actor.Address, actor.Approved = call.GetAddress(), approved
 	return actor, nil
 }

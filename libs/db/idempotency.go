@@ -87,6 +87,29 @@ func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time
 	return &a, nil
 }
 
+// ErrLost says that a process died over a call of Exclusive: 409 svc_conflict, with reason lost.
+var ErrLost = fault.Conflict("lost", "Nobody knows whether this was done: it ended in the middle.")
+
+// Answered returns the stored answer of the first call with a key, whatever its request was; nil without such a call. Of a call of Exclusive it is
+// svc_unavailable while that runs, and ErrLost if its process died.
+func (d *DB) Answered(ctx context.Context, r Request) (*Answer, error) {
+	var a Answer
+	var complete, runs bool
+	err := d.Pool.QueryRow(ctx, `select status is not null, coalesce(held(held_until, '1 minute'), false), coalesce(status, 0), answer from idempotency where (caller, op, key) = ($1, $2, $3)`,
+		r.Caller, r.Op, r.Key).Scan(&complete, &runs, &a.Status, &a.Body)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of %s: %w", r.Op, err)
+	case !complete && runs:
+		return nil, fault.Unavailable()
+	case !complete:
+		return nil, ErrLost
+	}
+	return &a, nil
+}
+
 // firstCallRuns is how long a call waits for the first call with its key; a context mostly ends before.
 const firstCallRuns = 30 * time.Second
 

@@ -171,6 +171,37 @@ func TestTheClaimOfADeadProcessEndsWithItsLease(t *testing.T) {
 	require.Nil(t, a, "the key is free again")
 }
 
+func TestWhatBecameOfACallIsKnownUnlessItsProcessDied(t *testing.T) {
+	t.Parallel()
+	d := small(t, 2)
+	answered := func(key string) (*db.Answer, error) {
+		return d.Answered(t.Context(), db.Request{Caller: "key/1", Op: "test", Key: key})
+	}
+	a, err := answered("one")
+	require.NoError(t, err)
+	require.Nil(t, a, "no call")
+	_, err = d.Exclusive(t.Context(), request("one"), func() (db.Answer, error) {
+		_, err := answered("one")
+		require.Equal(t, http.StatusServiceUnavailable, fault.From(err).Status, "it runs")
+		return stored("{}"), nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, d.Do(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Claim(t.Context(), request("two"))
+		require.NoError(t, err)
+		return tx.Keep(t.Context(), request("two"), stored("{}"))
+	}))
+	for _, key := range []string{"one", "two"} {
+		a, err = answered(key)
+		require.NoError(t, err)
+		require.Equal(t, stored("{}"), *a)
+	}
+	_, err = d.Pool.Exec(t.Context(), `update idempotency set status = null, answer = null, held_until = now() - interval '1 second' where key = 'one'`)
+	require.NoError(t, err)
+	_, err = answered("one")
+	require.ErrorIs(t, err, db.ErrLost)
+}
+
 func TestAClaimFromBeforeTheClockWasSetBackIsFree(t *testing.T) {
 	t.Parallel()
 	d := small(t, 1)

@@ -82,6 +82,11 @@ func (s *Set) abilityCaller(r *http.Request, e *Entry) (db.Actor, error) {
 
 func (s *Set) runAbility(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Entry) (json.RawMessage, error) {
 	actor, err := s.abilityCaller(r, e)
+	if made, lost := e.madeBefore(ctx, actor); lost != nil {
+		return nil, lost
+	} else if made != nil {
+		return encodeJSON(made)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ type Approval struct {
 	Effects   opt.Value[Effects]  `json:"effects" doc:"What the call would do, as the caller may see it; null for what cannot be rehearsed."`
 	Hash      string              `json:"hash" doc:"Stands for the effects; empty for what cannot be rehearsed."`
 	AskedBy   AskedBy             `json:"asked_by" doc:"Whose call it is."`
-	State     string              `json:"state" enum:"waiting,approved,refused,expired,failed" doc:"waiting until a person decides; failed if the call was refused when it was made."`
+	State     string              `json:"state" enum:"waiting,approved,refused,expired,failed" doc:"waiting until a person decides; failed if the call was refused when it was made, or if nobody knows whether it was made, without a status."`
 	Status    *int                `json:"status" doc:"The status of the answer to the call; null until it was made."`
 	Answer    Object              `json:"answer" nullable:"true" doc:"The answer to the call, or its refusal; null until it was made. A secret that is shown once is in the first answer to the credential that asked."`
 	Reason    string              `json:"reason" doc:"Why it was refused, in the words of who refused it; mostly empty."`
@@ -274,6 +274,19 @@ func (e *Entry) caller(ctx context.Context, r *http.Request) (db.Actor, error) {
 	actor, err := e.set.auth.Authenticate(ctx, r)
 	actor.Address = e.set.auth.Address(r)
 	return actor, err
+}
+
+// madeBefore is the answer to an approved call that was made before, whatever has become since of the credential, its rights and the operation's limits;
+// nil for any other call. Settings asks again for an answer that it has lost.
+func (e *Entry) madeBefore(ctx context.Context, who db.Actor) (*Settled, error) {
+	if who.Approved.ID == "" {
+		return nil, nil
+	}
+	stored, err := e.set.DB.Answered(ctx, db.Request{Caller: approvedCaller, Op: e.ID, Key: who.Approved.ID})
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	return e.settled(ctx, nil, stored), nil
 }
 
 // Settled is the answer to a call that settings has made because a person approved it.

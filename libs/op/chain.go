@@ -84,6 +84,9 @@ func (e *Entry) admit() endpoint.Middleware {
 			}
 			if !r.asAbility {
 				actor, err := e.who(ctx, r.http)
+				if made, lost := e.madeBefore(ctx, actor); made != nil || lost != nil {
+					return made, lost
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -176,7 +179,7 @@ func (e *Entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
 	}
 	actor, err := e.caller(ctx, r)
 	if err != nil {
-		return visitor, err
+		return actor, err
 	}
 	if !actor.SignedIn() {
 		return visitor, ErrSignIn

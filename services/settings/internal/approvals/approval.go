@@ -105,24 +105,22 @@ func mayDecide(permission string, own bool, can func(string) bool) bool {
 	return !own && can(auth.ViewContacts) && (can(auth.ManageIntegrations) || can(permission))
 }
 
-// mayApprove refuses an actor who may not approve: 403. own says that it is a call of the actor's own key, which only a site administrator approves whom nobody
-// else could replace.
-func (r *Room) mayApprove(who db.Actor, a approval) (own bool, err error) {
+// ownKey reports whether an approval is of a call of this user's key.
+func ownKey(a approval, user int64) bool { return a.Kind == ofKey && a.PersonID == user }
+
+// mayApprove refuses an actor who may not approve: 403. A call of the actor's own key only a site administrator approves whom nobody else could replace.
+func (r *Room) mayApprove(who db.Actor, a approval) error {
 	switch {
-	case a.PersonID != who.UserID:
-		if !mayDecide(a.Permission, who.Own, who.Can) {
-			return false, fault.Forbidden(auth.ManageIntegrations)
-		}
-		return false, nil
-	case a.Kind == ofConnection:
-		return false, nil
+	case a.PersonID != who.UserID && !mayDecide(a.Permission, who.Own, who.Can):
+		return fault.Forbidden(auth.ManageIntegrations)
+	case !ownKey(a, who.UserID):
+		return nil
 	case len(r.others(a.PersonID, a.Permission)) > 0:
-		return true, fault.Refused("own", "This is a call of your own key. Somebody else has to approve it.")
+		return fault.Refused("own", "This is a call of your own key. Somebody else has to approve it.")
+	case !slices.Contains(who.Roles, auth.SiteAdmin):
+		return fault.Refused("own", "This is a call of your own key. A site administrator has to approve it.")
 	}
-	if !slices.Contains(who.Roles, auth.SiteAdmin) {
-		return true, fault.Refused("own", "This is a call of your own key. A site administrator has to approve it.")
-	}
-	return true, nil
+	return nil
 }
 
 // others are the users who may decide on calls of somebody else that need a permission.

@@ -182,13 +182,31 @@ func TestWhoMayDecideOnACall(t *testing.T) {
 	require.Equal(t, made, h.made.Load(), "who has lost the right since they looked makes no call")
 	require.Equal(t, "approved", owner.Post(alone+"/approve", hash("h1")).Is(200).Text("state"), "nobody else could")
 	h.Settle()
-	said := false
+	require.True(t, h.saysOwn(alone), "the audit log says that it was their own")
+	h.gateway = answers(503, object{"code": "svc_unavailable", "message": "x", "data": object{"status": 503}})
+	lost := h.ask(owner, nil)
+	owner.Post(lost+"/approve", hash("h1")).Fails(503, "svc_unavailable")
+	h.gateway = answers(200, object{"status": 204, "answer": nil})
+	h.Travel(time.Minute)
+	require.NoError(t, h.room.resume(t.Context()))
+	h.Settle()
+	require.True(t, h.saysOwn(lost), "also when the answer came later")
+}
+
+// saysOwn reports whether the audit log says of an approval that it was of a call of the own key.
+func (h *house) saysOwn(path string) (said bool) {
+	h.t.Helper()
 	for _, e := range h.Events(proto.AuditTopic) {
 		var a proto.Audit
-		require.NoError(t, protobuf.Unmarshal(e.GetData(), &a))
-		said = said || a.GetAction() == "approve-call" && "/approvals/"+a.GetRecordId() == alone && string(a.GetChanges()) == `{"own":{"old":false,"new":true}}`
+		require.NoError(h.t, protobuf.Unmarshal(e.GetData(), &a))
+		said = said || a.GetAction() == "approve-call" && "/approvals/"+a.GetRecordId() == path && string(a.GetChanges()) == `{"own":{"old":false,"new":true}}`
 	}
-	require.True(t, said, "the audit log says that it was their own")
+	return said
+}
+
+// became is what an approval says of its call.
+func became(a *apptest.Answer) []any {
+	return []any{a.Field("state"), a.Value("status"), a.Value("answer")}
 }
 
 func TestAPersonIsShownWhatWaitsForThemAndWhatWasDecided(t *testing.T) {
@@ -238,22 +256,46 @@ func TestACallEndsInOneWayWhateverComesBetween(t *testing.T) {
 		require.NoError(t, h.room.resume(t.Context()))
 		require.Equal(t, []any{"approved", float64(ann.UserID)}, []any{ann.Get(path).Field("state"), ann.Get(path).Field("decided_by.user_id")})
 	})
+	t.Run("a call that was made is not said to have failed, whatever has ended since", func(t *testing.T) {
+		gone := h.keyed(h.Asking(op.ApprovalWrites, "site_admin"))
+		path := h.ask(gone, nil)
+		h.gateway = answers(504, object{"code": "svc_unavailable", "message": "x", "data": object{"status": 504}})
+		ann.Post(path+"/approve", hash("h1")).Fails(503, "svc_unavailable")
+		_, err := h.Kit.DB.Pool.Exec(t.Context(), `delete from application_password where id = $1`, apptest.KeyOf(gone.UserID))
+		require.NoError(t, err)
+		h.gateway = answers(404, object{"code": "svc_no_route", "message": "its app is off", "data": object{"status": 404}})
+		h.Travel(time.Minute)
+		require.NoError(t, h.room.resume(t.Context()))
+		require.Equal(t, "waiting", ann.Get(path).Field("state"))
+		h.gateway = func(w http.ResponseWriter, r *http.Request) {
+			if call, ok := h.Kit.Auth.Approved(r.Header); !ok || call.GetCredential() != nil {
+				w.WriteHeader(http.StatusTeapot)
+			}
+			settled(w, r)
+		}
+		h.Travel(time.Minute)
+		require.NoError(t, h.room.resume(t.Context()))
+		require.Equal(t, []any{"approved", 200.0, object{"id": 7.0}}, became(ann.Get(path)))
+	})
+	t.Run("a call over which its service died may have been made", func(t *testing.T) {
+		path := h.ask(asking, nil)
+		h.gateway = answers(409, object{"code": "svc_conflict", "message": "x", "data": object{"status": 409, "reason": "lost"}})
+		require.Equal(t, []any{"failed", nil, nil}, became(ann.Post(path+"/approve", hash("h1")).Is(200)))
+	})
 	t.Run("a call that cannot be made now waits on", func(t *testing.T) {
 		path := h.ask(asking, nil)
 		h.gateway = answers(429, object{"code": "svc_rate_limited", "message": "x", "data": object{"status": 429}})
 		ann.Post(path+"/approve", hash("h1")).Fails(503, "svc_unavailable")
 		h.gateway = answers(404, object{"code": "svc_not_found", "message": "x", "data": object{"status": 404}})
-		require.Equal(t, []any{"failed", 404.0, "svc_not_found"}, func(a *apptest.Answer) []any {
-			return []any{a.Field("state"), a.Field("status"), a.Field("answer.code")}
-		}(
-			ann.Post(path+"/approve", hash("h1")).Is(200)), "a refusal ends it")
+		failed := ann.Post(path+"/approve", hash("h1")).Is(200)
+		require.Equal(t, []any{"failed", 404.0, "svc_not_found"}, []any{failed.Field("state"), failed.Field("status"), failed.Field("answer.code")}, "a refusal ends it")
 	})
 	t.Run("a credential that is gone calls nothing", func(t *testing.T) {
 		gone := h.keyed(h.Asking(op.ApprovalWrites, "site_admin"))
 		path, made := h.ask(gone, nil), h.made.Load()
 		_, err := h.Kit.DB.Pool.Exec(t.Context(), `delete from application_password where id = $1`, apptest.KeyOf(gone.UserID))
 		require.NoError(t, err)
-		require.Equal(t, []any{"failed", 401.0}, func(a *apptest.Answer) []any { return []any{a.Field("state"), a.Field("status")} }(ann.Post(path+"/approve", hash("h1")).Is(200)))
+		require.Equal(t, []any{"failed", 401.0}, became(ann.Post(path+"/approve", hash("h1")).Is(200))[:2])
 		require.Equal(t, made, h.made.Load())
 	})
 	t.Run("what names somebody who is erased is forgotten", func(*testing.T) {

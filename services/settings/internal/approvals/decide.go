@@ -46,12 +46,12 @@ func (r *Room) approve(ctx context.Context, d *db.DB, in struct {
 	Hash string `json:"hash,omitempty" maxLength:"64" doc:"That of the effects that the person has seen; left out only for what cannot be rehearsed."`
 }) (out op.Approval, err error) {
 	var a approval
-	var own bool
+	begun := first
 	err = d.Do(ctx, func(tx *db.Tx) (err error) {
 		if a, err = byID(ctx, tx, in.ID, ` for update`); err != nil {
 			return err
 		}
-		if own, err = r.mayApprove(tx.Who, a); err != nil {
+		if err := r.mayApprove(tx.Who, a); err != nil {
 			return err
 		}
 		if err := decided(tx, a); err != nil {
@@ -63,6 +63,9 @@ func (r *Room) approve(ctx context.Context, d *db.DB, in struct {
 		if in.Hash != a.Hash {
 			return r.changed(tx.Who, a)
 		}
+		if a.CalledAt != nil {
+			begun = again
+		}
 		if a.DecidedBy == nil {
 			a.DecidedBy, a.DecidedAt = &tx.Who.UserID, &tx.Now
 		}
@@ -73,7 +76,7 @@ func (r *Room) approve(ctx context.Context, d *db.DB, in struct {
 	if err != nil {
 		return out, err
 	}
-	return r.make(ctx, a, own)
+	return r.make(ctx, a, begun)
 }
 
 // changed is 412 svc_effects_changed with the effects that an approval has by now.
@@ -85,10 +88,18 @@ func (r *Room) changed(who db.Actor, a approval) error {
 	return op.EffectsChanged(now.Effects.V, a.Hash)
 }
 
+// attempt says whether a call may have been made before.
+type attempt bool
+
+const (
+	first attempt = false
+	again attempt = true
+)
+
 // make makes the call of an approval that is marked as begun, and stores the outcome. Without one it stays begun: the next who approves it, or resume,
 // finds the answer under its key.
-func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval, err error) {
-	o, err := r.call(ctx, a)
+func (r *Room) make(ctx context.Context, a approval, begun attempt) (out op.Approval, err error) {
+	o, err := r.call(ctx, a, begun)
 	// The outcome is stored even if nobody waits for it any more.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -96,11 +107,11 @@ func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval,
 		return out, errors.Join(fault.Unavailable(), err)
 	}
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
-		begun := a.CalledAt
+		calledAt := *a.CalledAt
 		if a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `select `+columns+` from approval where id = $1 for update`, a.ID); err != nil {
 			return err
 		}
-		if a.State != waiting || a.CalledAt == nil || !a.CalledAt.Equal(*begun) {
+		if a.State != waiting || a.CalledAt == nil || !a.CalledAt.Equal(calledAt) {
 			out, err = r.shown(tx.Who, a)
 			return err // somebody took it for lost, and has the same answer
 		}
@@ -113,14 +124,14 @@ func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval,
 		if o.secret != nil {
 			secret = r.Keys.Seal(purposeOf(a.ID.String()), o.secret)
 		}
-		if a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = $2, status = $3, answer = $4::text::jsonb, secret = $5, call = null, called_at = null,
+		if a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = $2, status = nullif($3, 0), answer = nullif($4::text, '')::jsonb, secret = $5, call = null, called_at = null,
 			decided_at = $6 where id = $1 returning `+columns, a.ID, o.state, o.status, string(o.answer), secret, tx.Now); err != nil {
 			return err
 		}
 		if out, err = r.shown(tx.Who, a); err != nil {
 			return err
 		}
-		if own {
+		if ownKey(a, *a.DecidedBy) {
 			tx.Changed(change.Set{"own": {Old: false, New: true}})
 		}
 		if err := tellReplicas(ctx, tx); err != nil {
@@ -143,7 +154,8 @@ func (r *Room) make(ctx context.Context, a approval, own bool) (out op.Approval,
 	return out, err
 }
 
-// outcome is what a call has come to. It waits on if its effects have changed, or if its service has no time for it now.
+// outcome is what a call has come to. It waits on if its effects have changed, or if its service has no time for it now. A failed one without a status may
+// have been made.
 type outcome struct {
 	state   string
 	status  int
@@ -154,8 +166,9 @@ type outcome struct {
 	refusal error // of one that waits on with the effects that it had
 }
 
-// call makes the call of an approval through the gateway, as the credential that asked. The error is that nobody knows whether it was done.
-func (r *Room) call(ctx context.Context, a approval) (outcome, error) {
+// call makes the call of an approval through the gateway, as the credential that asked. The error is that nobody knows whether it was done. A call that was
+// made before is answered as it was then, even if the credential has ended since.
+func (r *Room) call(ctx context.Context, a approval, begun attempt) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	var credential *proto.ApplicationPassword
@@ -166,7 +179,7 @@ func (r *Room) call(ctx context.Context, a approval) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	if credential == nil {
+	if credential == nil && begun == first {
 		f := fault.Unauthorized("The credential that asked for this has ended.")
 		return outcome{state: failed, status: f.Status, answer: f.Body("")}, nil
 	}
@@ -201,11 +214,11 @@ func (r *Room) call(ctx context.Context, a approval) (outcome, error) {
 	if err != nil || len(body) > largestAnswer {
 		return outcome{}, fmt.Errorf("read the answer to the call of approval %s: %w", a.ID, errors.Join(err, fault.AnswerTooLarge(largestAnswer)))
 	}
-	return outcomeOf(a, res.StatusCode, body)
+	return outcomeOf(a, begun, res.StatusCode, body)
 }
 
 // outcomeOf reads the answer to a call.
-func outcomeOf(a approval, status int, body []byte) (outcome, error) {
+func outcomeOf(a approval, begun attempt, status int, body []byte) (outcome, error) {
 	if status == http.StatusOK {
 		var settled op.Settled
 		if err := json.Unmarshal(body, &settled); err != nil || settled.Status == 0 {
@@ -221,6 +234,10 @@ func outcomeOf(a approval, status int, body []byte) (outcome, error) {
 		return outcome{}, fmt.Errorf("the answer %d to the call of approval %s is not one of ours", status, a.ID)
 	}
 	switch {
+	case begun == again && refusal.Code == "svc_no_route":
+		return outcome{}, fmt.Errorf("nobody answers to the call of approval %s while its app or ability is off", a.ID)
+	case refusal.Code == "svc_conflict" && string(refusal.Data["reason"]) == `"lost"`:
+		return outcome{state: failed}, nil
 	case refusal.Code == "svc_effects_changed":
 		effects, hash := string(refusal.Data["effects"]), ""
 		if err := json.Unmarshal(refusal.Data["hash"], &hash); err != nil {
@@ -246,7 +263,7 @@ func (r *Room) refuse(ctx context.Context, tx *db.Tx, in struct {
 		return op.Approval{}, err
 	}
 	if a.PersonID != tx.Who.UserID {
-		if _, err := r.mayApprove(tx.Who, a); err != nil {
+		if err := r.mayApprove(tx.Who, a); err != nil {
 			return op.Approval{}, err
 		}
 	}
@@ -289,12 +306,9 @@ func (r *Room) resume(ctx context.Context) error {
 	}
 	var errs []error
 	for _, a := range begun {
-		user, ok := r.Identity.User(*a.DecidedBy)
-		if !ok {
-			continue
-		}
-		who := db.WithActor(ctx, db.Actor{UserID: user.GetId(), Label: user.GetName(), Channel: db.ChannelSystem})
-		if _, err := r.make(who, a, false); err != nil && row.UnlessRefused(err) != nil {
+		user, _ := r.Identity.User(*a.DecidedBy) // who has left since has decided all the same
+		who := db.WithActor(ctx, db.Actor{UserID: *a.DecidedBy, Label: user.GetName(), Channel: db.ChannelSystem})
+		if _, err := r.make(who, a, again); err != nil && row.UnlessRefused(err) != nil {
 			errs = append(errs, err)
 		}
 	}

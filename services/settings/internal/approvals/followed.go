@@ -103,7 +103,7 @@ func (r *Room) count(ctx context.Context, tx *db.Tx, in struct {
 		return out, fmt.Errorf("count approvals: %w", err)
 	}
 	for _, o := range all {
-		if _, err := r.mayApprove(tx.Who, approval{Permission: o.Permission, Kind: o.Kind, PersonID: o.PersonID}); err != nil {
+		if err := r.mayApprove(tx.Who, approval{Permission: o.Permission, Kind: o.Kind, PersonID: o.PersonID}); err != nil {
 			continue
 		}
 		out.Waiting++
