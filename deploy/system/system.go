@@ -25,6 +25,7 @@ import (
 	"frontdesk/deploy/system/launcher"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db/pgserver/tether"
+	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
@@ -207,34 +208,51 @@ func (s *System) StandIn(t testing.TB, name string) (start func(program string, 
 	s.Down(t, name, syscall.SIGTERM)
 	return func(program string, more ...string) (stop func()) {
 		t.Helper()
-		cmd := exec.Command(cmp.Or(program, same))
-		cmd.Env = slices.Concat(env, more)
-		said := &launcher.Tail{}
-		cmd.Stdout, cmd.Stderr = said, said
-		require.NoError(t, tether.Start(cmd, syscall.SIGKILL))
-		ended := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(ended) }()
-		end := func(by syscall.Signal) {
-			_ = cmd.Process.Signal(by)
-			select {
-			case <-ended:
-			case <-time.After(30 * time.Second):
-				_ = cmd.Process.Kill()
-				<-ended
-				t.Errorf("the new process of %s does not stop", name)
-			}
-		}
-		t.Cleanup(func() { end(syscall.SIGKILL) })
-		until.Holds(t, func() bool {
-			select {
-			case <-ended:
-				require.Fail(t, "the new process of "+name+" has ended", said.String())
-			default:
-			}
-			return Answers200(admin + "/readyz")
-		}, 30*time.Second, 20*time.Millisecond, "the new process of %s is not ready", name)
+		end := running(t, name, admin, cmp.Or(program, same), slices.Concat(env, more))
 		return func() { end(syscall.SIGTERM) }
 	}
+}
+
+// Beside starts one more process of a service and returns its address. The gateway sends it no requests. It ends in good order with the test.
+func (s *System) Beside(t testing.TB, name string) (url string) {
+	t.Helper()
+	program, env := s.Program(t, name)
+	listen, admin := freeport.Address(), freeport.Address()
+	end := running(t, name, "http://"+admin, program, slices.Concat(env, []string{"SVC_LISTEN=" + listen, "SVC_ADMIN_LISTEN=" + admin}))
+	t.Cleanup(func() { end(syscall.SIGTERM) })
+	return "http://" + listen
+}
+
+// running starts a program and returns once its admin port says that it is ready. end ends it by a signal, which the test's end does as well.
+func running(t testing.TB, name, admin, program string, env []string) (end func(by syscall.Signal)) {
+	t.Helper()
+	cmd := exec.Command(program)
+	cmd.Env = env
+	said := &launcher.Tail{}
+	cmd.Stdout, cmd.Stderr = said, said
+	require.NoError(t, tether.Start(cmd, syscall.SIGKILL))
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	end = func(by syscall.Signal) {
+		_ = cmd.Process.Signal(by)
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			_ = cmd.Process.Kill()
+			<-ended
+			t.Errorf("the new process of %s does not stop", name)
+		}
+	}
+	t.Cleanup(func() { end(syscall.SIGKILL) })
+	until.Holds(t, func() bool {
+		select {
+		case <-ended:
+			require.Fail(t, "the new process of "+name+" has ended", said.String())
+		default:
+		}
+		return Answers200(admin + "/readyz")
+	}, 30*time.Second, 20*time.Millisecond, "the new process of %s is not ready", name)
+	return end
 }
 
 // Healthy waits until every process says that it can work.

@@ -170,25 +170,33 @@ func (tx *Tx) keepConsequence() error {
 	return tx.KeepDeed(Deed{Entry: NewID()}, tx.touched)
 }
 
+// Undone is 409 svc_conflict undone if u was taken back already.
+func (tx *Tx) Undone(ctx context.Context, u Undoing) error {
+	var undone bool
+	if err := tx.QueryRow(ctx, `select exists (select from deed where undoes = $1 and step = $2)`, u.Entry, u.Step).Scan(&undone); err != nil {
+		return err
+	}
+	if undone {
+		return fault.Conflict("undone", "This was taken back already.")
+	}
+	return nil
+}
+
 // Untouched fails if u was taken back already, which is 409 svc_conflict undone, or if somebody else has changed one of the records since the call that u
 // names: 412 svc_version_mismatch with by, the name of who did it last; empty if it was nobody of the team. What the caller of that call did later, background
 // work, what was taken back, and what took something back do not count. present are the records' versions before this transaction. Records that the call has
 // not changed are left out; known reports whether it has changed one of them.
 func (tx *Tx) Untouched(ctx context.Context, u Undoing, present map[string]int64) (known bool, err error) {
 	// Who takes back the same call at this moment comes one after the other, each with a statement that sees what the one before did.
-	err = tx.QueryRow(ctx, `select true from deed where entry = $1 for update`, u.Entry).Scan(&known)
-	var undone bool
-	if err == nil {
-		err = tx.QueryRow(ctx, `select exists (select from deed where undoes = $1 and step = $2)`, u.Entry, u.Step).Scan(&undone)
-	}
-	known = false
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	err = tx.QueryRow(ctx, `select false from deed where entry = $1 for update`, u.Entry).Scan(&known)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return false, fault.NotFound("call to take back")
-	case err != nil:
+	}
+	if err == nil {
+		err = tx.Undone(ctx, u)
+	}
+	if err != nil {
 		return false, fmt.Errorf("db: whether %s was taken back: %w", u.Entry, err)
-	case undone:
-		return false, fault.Conflict("undone", "This was taken back already.")
 	}
 	for _, record := range slices.Sorted(maps.Keys(present)) {
 		var left, explained int64

@@ -50,7 +50,7 @@ func Add[In, Out any](s *Set, o Op, f func(context.Context, *db.Tx, In) (Out, er
 			}
 			out, err := f(ctx, tx, in)
 			if err != nil {
-				return err
+				return r.refusedUndo(ctx, tx, err)
 			}
 			if !tx.Compared() {
 				return fmt.Errorf("op: %s does not compare the version that its caller has seen", e.ID)

@@ -75,6 +75,18 @@ func (r *request) readUndoes() error {
 	return nil
 }
 
+// refusedUndo is why a call was refused: one that takes another one back because somebody else has just done that, if so. What it was to change is then as it
+// was to become, which many operations refuse.
+func (r *request) refusedUndo(ctx context.Context, tx *db.Tx, refusal error) error {
+	if r.undoes == nil {
+		return refusal
+	}
+	if undone := tx.Undone(ctx, *r.undoes); fault.From(undone).Status == http.StatusConflict {
+		return undone
+	}
+	return refusal
+}
+
 // untouched refuses a call that takes another one back if somebody else has changed the record since.
 func (e *Entry) untouched(ctx context.Context, tx *db.Tx, r *request, out any) error {
 	if r.undoes == nil {
