@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,4 +68,35 @@ func TestThePartOfAnotherServiceHasWhatEndsThere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []EffectEvent{{"appointment.gone", "a", json.RawMessage("null")}}, part.Events)
 	require.False(t, part.Audit.Given(), "the entry is that of the call")
+}
+
+func TestAPreferenceForADryRunHasNoValue(t *testing.T) {
+	for _, preferred := range []string{"dry-run", "Dry-Run", "handling=strict, dry-run", "dry-run;x=1", "dry-run=", `dry-run=""`, ` dry-run = "" ; a`, "wait=10,dry-run"} {
+		yes, err := prefersDryRun(http.Header{"Prefer": {preferred}})
+		require.NoError(t, err, preferred)
+		require.True(t, yes, preferred)
+	}
+	for _, other := range []string{"", "dry-runs", "handling=dry-run", "x;dry-run", "return=minimal"} {
+		yes, err := prefersDryRun(http.Header{"Prefer": {other}})
+		require.NoError(t, err, other)
+		require.False(t, yes, other)
+	}
+	for _, wrong := range []string{"dry-run=true", "dry-run=false", `handling=strict, dry-run="1"`} {
+		_, err := prefersDryRun(http.Header{"Prefer": {wrong}})
+		require.Error(t, err, wrong)
+	}
+}
+
+func TestAddressesOfTheTeamAreForWhoManagesIt(t *testing.T) {
+	all := Effects{Mails: []EffectMail{{To: []string{"client@example.com"}}, {To: []string{"noor@example.com"}, Team: true}}}
+	may := func(permissions ...string) db.Actor {
+		who := db.Actor{Capabilities: map[string]bool{}}
+		for _, p := range permissions {
+			who.Capabilities[p] = true
+		}
+		return who
+	}
+	seen := all.SeenBy(may(auth.ViewContacts, auth.EditContacts))
+	require.Equal(t, []EffectMail{{To: []string{"client@example.com"}}, {To: []string{}, Team: true}}, seen.Mails)
+	require.Equal(t, all.Mails, all.SeenBy(may(auth.ViewContacts, auth.ManageCRM)).Mails)
 }

@@ -154,7 +154,7 @@ func (r *Room) make(ctx context.Context, a approval, begun attempt) (out op.Appr
 	return out, err
 }
 
-// outcome is what a call has come to. It waits on if its effects have changed, or if its service has no time for it now. A failed one without a status may
+// outcome is what a call has come to. It waits on if its effects have changed, or if its service has no time for it now or is switched off. A failed one without a status may
 // have been made.
 type outcome struct {
 	state   string
@@ -244,7 +244,7 @@ func outcomeOf(a approval, begun attempt, status int, body []byte) (outcome, err
 			return outcome{}, fmt.Errorf("the effects of approval %s: %w", a.ID, err)
 		}
 		return outcome{state: waiting, effects: &effects, hash: &hash}, nil
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests, refusal.Code == "svc_no_route": // it was not made: its app or ability may come back
 		return outcome{state: waiting, refusal: fault.Unavailable()}, nil
 	case status >= http.StatusInternalServerError:
 		// The gateway says so as well of a service that died over the call, which may have done it.
