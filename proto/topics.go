@@ -25,14 +25,21 @@ type Topic struct {
 	Readers []string
 	// Copies are the other processes that consume it or keep it in memory.
 	Copies []string
-	// Rehearse are those of Readers and Copies that can say what they will do because of a message: all of it is in the transaction that handles it, and
-	// what they publish there shows it.
+	// Rehearse are those of Readers and Copies that can say what they will do because of a message: all of it is in the transaction that handles it, or in
+	// bus.Follow.Later, and what they publish there shows it.
 	Rehearse []string
+	// Unrehearsed are the kinds of messages with Readers about which nobody is asked, and why.
+	Unrehearsed map[string]string
 	// Signed messages carry the signature of their Owner; without one, that of the service which their key names. Readers refuse
 	// all others.
 	Signed bool
 	// SealedTo is the only service that can read the values; empty for a topic that every service may read.
 	SealedTo string
+}
+
+// Rehearses reports whether a service can say what it will do because of a message of a kind.
+func (t Topic) Rehearses(service, kind string) bool {
+	return slices.Contains(t.Rehearse, service) && t.Unrehearsed[kind] == ""
 }
 
 // SignerOf is the service that signs the messages of a key in a Signed topic.
@@ -93,7 +100,7 @@ var Topics = []Topic{
 	{Name: FieldTopic, Partitions: 1, Compacted: true, Owner: "contacts", Copies: []string{"booking", "forms", "settings"}},
 	{Name: AppointmentTopic, Partitions: 4, Compacted: true, Owner: "booking", Copies: []string{"contacts", "settings", "webhooks"}},
 	{Name: ServiceTopic, Partitions: 1, Compacted: true, Owner: "booking", Copies: []string{"settings"}},
-	{Name: StaffTopic, Partitions: 1, Compacted: true, Owner: "booking", Signed: true, Copies: []string{"contacts", "settings"}, Rehearse: []string{"settings"}},
+	{Name: StaffTopic, Partitions: 1, Compacted: true, Owner: "booking", Signed: true, Copies: []string{"contacts", "settings"}, Rehearse: []string{"contacts", "settings"}},
 	{Name: FormTopic, Partitions: 1, Compacted: true, Owner: "forms", Copies: []string{"booking", "settings"}},
 	{Name: SubmissionTopic, Partitions: 4, Compacted: true, Owner: "forms", Copies: []string{"contacts", "settings", "webhooks"}},
 	{Name: IdentityTopic, Partitions: 1, Compacted: true, Owner: "settings", Signed: true, Copies: Services},
@@ -104,9 +111,13 @@ var Topics = []Topic{
 	{Name: ContactsCommandTopic, Partitions: 4, Writers: []string{"booking", "forms"}, Readers: []string{"contacts"}, Rehearse: []string{"contacts"}, SealedTo: "contacts"},
 	{Name: BookingCommandTopic, Partitions: 1, Writers: []string{"settings"}, Readers: []string{"booking"}, Rehearse: []string{"booking"}, SealedTo: "booking"},
 	{Name: FormsCommandTopic, Partitions: 2, Writers: []string{"booking"}, Readers: []string{"forms"}, Rehearse: []string{"forms"}, SealedTo: "forms"},
-	{Name: SettingsCommandTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
-	{Name: MailTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
-	{Name: AuditTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings"},
+	{Name: SettingsCommandTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings", Unrehearsed: map[string]string{
+		KindEmbedInPage: "who sends it waits for the page, so the call itself cannot be rehearsed", KindRemovalRefused: "it answers a command",
+		KindAskApproval: "a rehearsal never waits", KindSessionSeen: "no call sends it", KindKeySeen: "no call sends it"}},
+	{Name: MailTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, Rehearse: []string{"settings"}, SealedTo: "settings", Unrehearsed: map[string]string{
+		KindMail: "the mail is an effect itself"}},
+	{Name: AuditTopic, Partitions: 2, Writers: Services, Readers: []string{"settings"}, SealedTo: "settings", Unrehearsed: map[string]string{
+		KindAudit: "the entry is an effect itself"}},
 	{Name: ForgetTopic, Partitions: 1, Keep: keepErasures, Owner: "contacts", Signed: true, Readers: Services, Rehearse: Services},
 	{Name: ManifestTopic, Partitions: 1, Compacted: true, Signed: true, Writers: Services, Copies: []string{"settings", Gateway}},
 	{Name: PresenceTopic, Partitions: 1, Keep: 10 * time.Minute, Writers: append([]string{Gateway}, Services...), Copies: []string{"settings", Gateway}},

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,23 +71,23 @@ func TestWhatOtherServicesDoIsRehearsed(t *testing.T) {
 	}, "the submissions do not arrive")
 
 	t.Run("an appointment by the team is written into the timeline, and no other service publishes anything", func(t *testing.T) {
-		said, done := r.does(t, "/appointments", book(ada, starts[21]), "booking", "contact", "organization", "task", "form", "submission", "page")
+		said, done := r.does(t, "POST /appointments", book(ada, starts[21]), "booking", "contact", "organization", "task", "form", "submission", "page")
 		kept = done.Text("id")
 		require.Empty(t, said.Events)
 	})
 	t.Run("a submission that is no spam makes its contact", func(t *testing.T) {
-		said, _ := r.does(t, "/submissions/"+held+"/not-spam", nil, "forms", "contact", "organization", "appointment")
+		said, _ := r.does(t, "POST /submissions/"+held+"/not-spam", nil, "forms", "contact", "organization", "appointment")
 		require.Equal(t, []string{proto.KindContactCreated}, events(said, ""))
 		require.Contains(t, string(said.Events[0].Data), spam)
 	})
 	t.Run("a merge moves appointments and submissions", func(t *testing.T) {
-		said, _ := r.does(t, "/contacts/"+ada+"/merge", map[string]any{"other_id": twin}, "contacts", "appointment", "submission")
+		said, _ := r.does(t, "POST /contacts/"+ada+"/merge", map[string]any{"other_id": twin}, "contacts", "appointment", "submission")
 		require.Equal(t, []string{proto.KindAppointmentUpdated}, events(said, moved))
 		require.Equal(t, []string{proto.KindSubmissionUpdated}, events(said, sent))
 	})
 	t.Run("an erasure deletes them", func(t *testing.T) {
 		email := d.Admin.Get(t, "/contacts/"+ada).Is(200).Text("email")
-		said, _ := r.does(t, "/privacy/erase", map[string]any{"email": email}, "contacts", "appointment", "submission")
+		said, _ := r.does(t, "POST /privacy/erase", map[string]any{"email": email}, "contacts", "appointment", "submission")
 		for id, event := range map[string]string{kept: "appointment.gone", moved: "appointment.gone", sent: proto.KindSubmissionDeleted} {
 			require.Equal(t, []string{event}, events(said, id))
 		}
@@ -93,10 +95,36 @@ func TestWhatOtherServicesDoIsRehearsed(t *testing.T) {
 			d.Admin.Get(t, gone).Fails(404, "svc_not_found")
 		}
 	})
+	heir, email, _ := member(t, d.Admin, "Heir", "staff")
+	leaver, _, _ := member(t, d.Admin, "Leaver", "staff")
+	t.Run("who is given a contact is mailed", func(t *testing.T) {
+		said, _ := r.does(t, "PATCH /contacts/"+person("Given"), map[string]any{"mode": "overwrite", "owner_user_id": userIDOf(t, heir)}, "contacts", "appointment", "submission")
+		require.Len(t, said.Mails, 1)
+		require.Contains(t, said.Mails[0].Subject, "Given")
+		r.mailed(t, email, said.Mails)
+	})
+	t.Run("what somebody owned who leaves is handed over, and the successor is mailed", func(t *testing.T) {
+		from := userIDOf(t, leaver)
+		owns := func(path string, body map[string]any) string {
+			body["owner_user_id"] = from
+			return d.Admin.Post(t, path, body).Is(201).Text("id")
+		}
+		first := owns("/contacts", map[string]any{"first_name": "First", "email": system.Address("first")})
+		second := owns("/contacts", map[string]any{"first_name": "Second", "email": system.Address("second")})
+		company, task := owns("/organizations", map[string]any{"name": "Company"}), owns("/tasks", map[string]any{"title": "Call", "contact": first})
+		later := r
+		later.later = true
+		said, _ := later.does(t, fmt.Sprintf("DELETE /staff/%d?successor=%d", from, userIDOf(t, heir)), nil, "booking", "contact", "organization", "task")
+		for id, event := range map[string]string{first: proto.KindContactUpdated, second: proto.KindContactUpdated, company: proto.KindOrganizationUpdated, task: proto.KindTaskUpdated} {
+			require.Equal(t, []string{event}, events(said, id))
+		}
+		require.Len(t, said.Mails, 1)
+		r.mailed(t, email, said.Mails)
+	})
 	t.Run("a service that is down is named within the second", func(t *testing.T) {
 		other := person("Other")
 		merge := func() op.Rehearsal {
-			return r.rehearse(t, "/contacts/"+other+"/merge", map[string]any{"other_id": person("Third")})
+			return r.rehearse(t, "POST /contacts/"+other+"/merge", map[string]any{"other_id": person("Third")})
 		}
 		up := sys.Down(t, "forms", 9)
 		silent := merge()
@@ -121,6 +149,8 @@ func events(e op.Effects, id string) (names []string) {
 type rehearser struct {
 	system.Desk
 	conn *pgx.Conn
+	// later says that workers do what the call leads to, in traces of their own.
+	later bool
 }
 
 func (r rehearser) until(t *testing.T, ok func() bool, what ...any) {
@@ -128,18 +158,39 @@ func (r rehearser) until(t *testing.T, ok func() bool, what ...any) {
 	until.Holds(t, ok, time.Minute, 50*time.Millisecond, what...)
 }
 
-func (r rehearser) rehearse(t *testing.T, path string, body any) (done op.Rehearsal) {
+func (r rehearser) rehearse(t *testing.T, call string, body any) (done op.Rehearsal) {
 	t.Helper()
-	r.Admin.With("Prefer", "dry-run").Post(t, path, body).Is(200).Into(&done)
+	method, path, _ := strings.Cut(call, " ")
+	r.Admin.With("Prefer", "dry-run").Call(t, method, path, body).Is(200).Into(&done)
 	return done
 }
 
-// missing reports whether a service has not said what it would do. The team is told later, whatever a rehearsal says.
-func missing(c op.EffectCommand) bool { return !c.Rehearsed && c.Kind != proto.KindTellTeam }
+// missing reports whether a service has not said what it would do.
+func missing(c op.EffectCommand) bool { return !c.Rehearsed }
+
+var link = regexp.MustCompile(`https?://\S+`)
+
+// mailed requires that the newest mail to an address is the one that a rehearsal has said.
+func (r rehearser) mailed(t *testing.T, to string, said []op.EffectMail) {
+	t.Helper()
+	var newest system.Mail
+	r.until(t, func() bool {
+		_, err := r.conn.Exec(t.Context(), `update settings.notice set at = at - interval '1 minute' where at > now() - interval '10 seconds'`) // it waits for more
+		require.NoError(t, err)
+		mails := sys.Mails(t, to)
+		if len(mails) > 0 {
+			newest = mails[0]
+		}
+		return newest.Subject == said[0].Subject
+	}, "the mail does not come: %v", &newest)
+	text := func(s string) string { return strings.Join(strings.Fields(link.ReplaceAllString(s, "…")), " ") }
+	require.Equal(t, text(said[0].Text), text(newest.Text))
+	require.Equal(t, []string{to}, said[0].To)
+}
 
 // does rehearses a call until every service has said its part and no database has changed meanwhile, makes it, and requires that the other services then
-// publish what the rehearsal has said of records of these kinds. It returns that.
-func (r rehearser) does(t *testing.T, path string, body any, service string, kinds ...string) (said op.Effects, answer *system.Answer) {
+// publish what the rehearsal has said of records of these kinds. It returns that, and the mails to the team.
+func (r rehearser) does(t *testing.T, call string, body any, service string, kinds ...string) (said op.Effects, answer *system.Answer) {
 	t.Helper()
 	var rehearsal op.Rehearsal
 	of := func(record string) bool { kind, _, _ := strings.Cut(record, "."); return slices.Contains(kinds, kind) }
@@ -149,7 +200,7 @@ func (r rehearser) does(t *testing.T, path string, body any, service string, kin
 	r.until(t, func() bool {
 		before := r.rows(t)
 		first = db.NewID()
-		rehearsal = r.rehearse(t, path, body)
+		rehearsal = r.rehearse(t, call, body)
 		after := r.rows(t)
 		changed = nil
 		for table, hash := range after {
@@ -171,7 +222,8 @@ func (r rehearser) does(t *testing.T, path string, body any, service string, kin
 	}
 
 	trace, last, second := strings.ReplaceAll(uuid.NewString(), "-", ""), r.last(t), db.NewID()
-	answer = r.Admin.With("If-Effects", `"`+rehearsal.Hash+`"`).With("Traceparent", "00-"+trace+"-00f067aa0ba902b7-01").Post(t, path, body)
+	method, path, _ := strings.Cut(call, " ")
+	answer = r.Admin.With("If-Effects", `"`+rehearsal.Hash+`"`).With("Traceparent", "00-"+trace+"-00f067aa0ba902b7-01").Call(t, method, path, body)
 	require.Equal(t, rehearsal.Status, answer.Status, answer.Body)
 	var done op.Effects
 	r.until(t, func() bool {
@@ -195,6 +247,11 @@ func (r rehearser) does(t *testing.T, path string, body any, service string, kin
 		}
 		return said.Hash(op.Making{After: first, Now: time.Now()}) == done.Hash(op.Making{After: second, Now: time.Now()})
 	}, "said %v, done %v", &said, &done)
+	for _, m := range rehearsal.Effects.Mails {
+		if m.Team {
+			said.Mails = append(said.Mails, m)
+		}
+	}
 	return said, answer
 }
 
@@ -242,7 +299,7 @@ func (r rehearser) published(t *testing.T, service string, behind int64, trace s
 	require.NoError(t, err)
 	for _, m := range found {
 		env := &proto.Envelope{}
-		if len(m.Value) == 0 || protobuf.Unmarshal(m.Value, env) == nil && strings.Contains(env.GetTraceparent(), trace) {
+		if len(m.Value) == 0 || protobuf.Unmarshal(m.Value, env) == nil && (r.later || strings.Contains(env.GetTraceparent(), trace)) {
 			all = append(all, m)
 		}
 	}

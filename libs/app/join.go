@@ -158,19 +158,28 @@ func oneFollow(rooms []followed) bus.Follow {
 		if r.Keys != nil {
 			one.Keys = r.Keys
 		}
-		if r.Lock != nil {
-			before := one.Lock
-			one.Lock = func(ctx context.Context, tx *db.Tx, events []bus.Event) error {
-				if before != nil {
-					if err := before(ctx, tx, events); err != nil {
-						return err
-					}
-				}
-				return r.Lock(ctx, tx, events)
-			}
-		}
+		one.Lock, one.Later = both(one.Lock, r.Lock), both(one.Later, r.Later)
 	}
 	return one
+}
+
+// ofEvents is a function of a follow about several events.
+type ofEvents = func(ctx context.Context, tx *db.Tx, events []bus.Event) error
+
+// both does one after the other; either may be nil.
+func both(first, then ofEvents) ofEvents {
+	switch {
+	case first == nil:
+		return then
+	case then == nil:
+		return first
+	}
+	return func(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+		if err := first(ctx, tx, events); err != nil {
+			return err
+		}
+		return then(ctx, tx, events)
+	}
 }
 
 // joinPages serves each room's paths by its handler; nil if no room has pages.

@@ -33,6 +33,10 @@ func TestRoomsThatFollowOneTopicHandleItFromTheGroundUp(t *testing.T) {
 				did = append(did, name+" locks")
 				return nil
 			},
+			Later: func(context.Context, *db.Tx, []bus.Event) error {
+				did = append(did, name+" later")
+				return nil
+			},
 		}}}}
 	}
 	lower, upper := room("lower"), room("upper")
@@ -47,7 +51,8 @@ func TestRoomsThatFollowOneTopicHandleItFromTheGroundUp(t *testing.T) {
 
 	require.NoError(t, all.Follows[0].Lock(t.Context(), nil, nil))
 	require.NoError(t, all.Follows[0].Handle(t.Context(), &db.Tx{Who: db.Actor{Label: "Ann"}}, bus.Event{}))
-	require.Equal(t, []string{"lower locks", "upper locks", "lower for Ann", "upper for Ann"}, did)
+	require.NoError(t, all.Follows[0].Later(t.Context(), nil, nil))
+	require.Equal(t, []string{"lower locks", "upper locks", "lower for Ann", "upper for Ann", "lower later", "upper later"}, did)
 
 	broken := errors.New("broken")
 	lower.Follows[0].Handle = func(context.Context, *db.Tx, bus.Event) error { return broken }

@@ -108,6 +108,9 @@ func (r *rehearsals) answer(ctx context.Context, by string, said []byte) {
 	if err == nil {
 		answer.Effects, err = json.Marshal(effects)
 	}
+	if len(answer.GetEffects()) > mostRehearsed {
+		answer.Effects, err = nil, errors.New("its effects fit into no message")
+	}
 	if errors.Is(err, bus.ErrElsewhere) {
 		return
 	}
@@ -144,8 +147,12 @@ func (r *rehearsals) ask(ctx context.Context, messages []db.Message) map[string]
 	within := uint32(max(0, time.Until(deadline).Milliseconds()))
 	parts, questions, size := map[string]*op.Effects{}, map[string]*proto.Rehearse{}, map[string]int{}
 	for _, m := range messages {
-		for _, service := range proto.TopicNamed(m.Topic).Rehearse {
-			if service == r.service {
+		topic, env := proto.TopicNamed(m.Topic), &proto.Envelope{}
+		if len(topic.Unrehearsed) > 0 && protobuf.Unmarshal(m.Value, env) != nil {
+			continue
+		}
+		for _, service := range topic.Rehearse {
+			if service == r.service || !topic.Rehearses(service, env.GetKind()) {
 				continue
 			}
 			if questions[service] == nil {
@@ -238,11 +245,20 @@ func (r *rehearsals) open(e bus.Event) (by string, said []byte, err error) {
 	return m.GetBy(), m.GetSaid(), err
 }
 
-// rehearse returns the effects that messages of another service would have here.
+// rehearse returns the effects that messages of another service would have here, with the mails to the team that follow from them. What else other services
+// would do by them is not asked: an answer could lead back to who has asked.
 func (r *runner) rehearse(ctx context.Context, id string, messages []db.Message) (op.Effects, error) {
 	published, err := r.consumer.Rehearse(ctx, id, messages)
 	if err != nil {
 		return op.Effects{}, err
 	}
-	return op.PartOf(published, slices.Collect(maps.Values(r.kit.Endpoints.All())))
+	effects, err := op.PartOf(published, slices.Collect(maps.Values(r.kit.Endpoints.All())))
+	if err != nil {
+		return op.Effects{}, err
+	}
+	notices := slices.DeleteFunc(published, func(m db.Message) bool { return m.Topic != proto.MailTopic })
+	if len(notices) > 0 && !r.kit.Config.Alone {
+		effects.AddParts(r.kit.Service, notices, r.kit.rehearsals.ask(ctx, notices))
+	}
+	return effects, nil
 }

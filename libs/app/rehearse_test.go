@@ -64,7 +64,9 @@ var taker = app.Service{Name: "forms", Migrations: noted, Build: func(_ context.
 		}
 		tx.Tombstone(proto.SubmissionTopic, uuid.Max.String())
 		return tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: proto.KindFormSubmitted, Key: m.GetSubmissionId(), Version: 1, Data: map[string]any{"id": m.GetSubmissionId(), "name": text}})
-	})}}
+	}), Later: func(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+		return tx.Emit(ctx, db.Event{Topic: proto.SubmissionTopic, Kind: proto.KindSubmissionUpdated, Key: db.NewID().String(), Version: 1, Data: map[string]any{"name": fmt.Sprint("later, of ", len(events))}})
+	}}}
 	return p, nil
 }}
 
@@ -91,8 +93,8 @@ func TestAnotherServiceRehearsesItsPart(t *testing.T) {
 		return a
 	}
 	a := part(admin, "seen")
-	require.Equal(t, []any{proto.KindFormSubmitted, "seen", "submission.gone", nil}, []any{a.Field("effects.events.0.event"), a.Field("effects.events.0.data.name"),
-		a.Field("effects.events.1.event"), a.Value("effects.events.1.data")})
+	require.Equal(t, []any{proto.KindFormSubmitted, "seen", "later, of 1", "submission.gone", nil}, []any{a.Field("effects.events.0.event"), a.Field("effects.events.0.data.name"),
+		a.Field("effects.events.1.data.name"), a.Field("effects.events.2.event"), a.Value("effects.events.2.data")})
 	require.Equal(t, absent.Text("hash"), a.Text("hash"), "the hash does not depend on who has answered")
 	admin.With("If-Effects", `"`+absent.Text("hash")+`"`).Post("/notes", map[string]any{"text": "seen"}).Is(201)
 	require.Nil(t, part(staff, "not theirs").Value("effects.events.0.data"), "of the submissions of others they see nothing")

@@ -42,6 +42,9 @@ type Follow struct {
 	// Keys lists keys of the service's copy of a record topic behind after, in their order, limit at most; nil for a topic of which
 	// the service keeps no copy. After a long absence the handler gets a tombstone for each that the topic has no longer.
 	Keys func(ctx context.Context, tx *db.Tx, after string, limit int) ([]string, error)
+	// Later does in the transaction of a rehearsal what a worker or job will do because of events that were handled in it, and of no others; nil where
+	// handling them is all.
+	Later func(ctx context.Context, tx *db.Tx, events []Event) error
 }
 
 // Consumer follows topics for one service. Its replicas are a Kafka consumer group, named like the service's schema, which

@@ -15,8 +15,8 @@ import (
 // ErrElsewhere means that another replica does the same rehearsal.
 var ErrElsewhere = errors.New("bus: another replica rehearses this")
 
-// Rehearse handles messages that nobody has sent as the consumer handles those of its topics, in their order and in one transaction, rolls everything back
-// and returns what it would have published. Messages of topics that it does not follow pass. key tells this rehearsal from others: while one replica is at
+// Rehearse handles messages that nobody has sent as the consumer handles those of its topics, in their order and in one transaction, does what follows later
+// from them, rolls everything back and returns what it would have published. Messages of topics that it does not follow pass. key tells this rehearsal from others: while one replica is at
 // it, the rest fail with ErrElsewhere.
 func (c *Consumer) Rehearse(ctx context.Context, key string, messages []db.Message) (published []db.Message, err error) {
 	err = c.DB.Rehearse(ctx, func(tx *db.Tx) error {
@@ -28,18 +28,28 @@ func (c *Consumer) Rehearse(ctx context.Context, key string, messages []db.Messa
 		if !ours {
 			return ErrElsewhere
 		}
+		handled := make([][]Event, len(c.Follows))
 		for i, m := range messages {
 			e, err := decode(kafka.Message{Topic: m.Topic, Key: []byte(m.Key), Value: m.Value, Offset: int64(i), Time: time.Now()})
 			if err != nil {
 				return fmt.Errorf("bus: rehearse a message of %s: %w", m.Topic, err)
 			}
-			for _, f := range c.Follows {
+			for n, f := range c.Follows {
 				if f.Topic != m.Topic {
 					continue
 				}
 				if err := apply(ctx, tx, f, []Event{e}, map[uuid.UUID]bool{e.ID: true}); err != nil {
 					return err
 				}
+				handled[n] = append(handled[n], e)
+			}
+		}
+		for n, f := range c.Follows {
+			if f.Later == nil || len(handled[n]) == 0 {
+				continue
+			}
+			if err := f.Later(ctx, tx, handled[n]); err != nil {
+				return fmt.Errorf("bus: rehearse what follows from %s: %w", f.Topic, err)
 			}
 		}
 		published = tx.Emitted()

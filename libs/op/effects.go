@@ -61,6 +61,7 @@ type EffectMail struct {
 	To      []string `json:"to" doc:"The addresses that it goes to."`
 	Subject string   `json:"subject" doc:"Its subject."`
 	Text    string   `json:"text" doc:"Its text, with … in the place of links."`
+	Team    bool     `json:"team,omitempty" doc:"true if it goes to somebody of the team, whose address is left out for who may not read it."`
 }
 
 // EffectWebhook is a webhook that gets an event.
@@ -112,7 +113,7 @@ func EffectsOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, er
 		case env.GetKind() == proto.KindMail:
 			mail := &proto.Mail{}
 			err = protobuf.Unmarshal(env.GetData(), mail)
-			e.Mails = append(e.Mails, EffectMail{[]string{mail.GetTo()}, mail.GetSubject(), link.ReplaceAllString(mail.GetText(), "…")})
+			e.Mails = append(e.Mails, EffectMail{To: []string{mail.GetTo()}, Subject: mail.GetSubject(), Text: link.ReplaceAllString(mail.GetText(), "…")})
 		case topic.Readers != nil:
 			for _, service := range topic.Readers {
 				e.Commands = append(e.Commands, EffectCommand{Service: service, Kind: env.GetKind(), topic: m.Topic})
@@ -161,6 +162,24 @@ func (e *Effects) has(id string) bool {
 	return slices.ContainsFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
 }
 
+// AddParts adds what the other services would do because of messages of the service own, by service; nil stands for one that has not said so.
+func (e *Effects) AddParts(own string, messages []db.Message, parts map[string]*Effects) {
+	e.Commands = slices.Clone(e.Commands) // the effects that the caller was going to see share them
+	e.rehearsed(own)
+	for _, service := range slices.Sorted(maps.Keys(parts)) {
+		part := parts[service]
+		if part == nil {
+			e.name(service, messages)
+			continue
+		}
+		e.rehearsed(service)
+		for i := range part.Mails {
+			part.Mails[i].Team = part.Mails[i].Team || service == "settings" // it has the accounts, and mails their owners
+		}
+		e.add(*part)
+	}
+}
+
 // add adds the part of another service.
 func (e *Effects) add(part Effects) {
 	e.Changes, e.Events, e.Mails = append(e.Changes, part.Changes...), append(e.Events, part.Events...), append(e.Mails, part.Mails...)
@@ -175,9 +194,8 @@ func (e *Effects) add(part Effects) {
 
 // rehearsed says that what a service does by the commands to it is among the effects.
 func (e *Effects) rehearsed(service string) {
-	e.Commands = slices.Clone(e.Commands) // the effects that the caller was going to see share them
 	for i, c := range e.Commands {
-		if c.Service == service && slices.Contains(proto.TopicNamed(c.topic).Rehearse, service) {
+		if c.Service == service && proto.TopicNamed(c.topic).Rehearses(service, c.Kind) {
 			e.Commands[i].Rehearsed = true
 		}
 	}
@@ -190,7 +208,7 @@ func (e *Effects) name(service string, messages []db.Message) {
 	}
 	for _, m := range messages {
 		env := &proto.Envelope{}
-		if slices.Contains(proto.TopicNamed(m.Topic).Rehearse, service) && protobuf.Unmarshal(m.Value, env) == nil && env.GetKind() != "" {
+		if protobuf.Unmarshal(m.Value, env) == nil && env.GetKind() != "" && proto.TopicNamed(m.Topic).Rehearses(service, env.GetKind()) {
 			e.Commands = append(e.Commands, EffectCommand{Service: service, Kind: env.GetKind()})
 			return
 		}
@@ -257,9 +275,17 @@ func (e *Effects) nameOf(id string) string {
 // clientRecords are the kinds of records that show clients: svc_view_contacts reads them.
 var clientRecords = []string{"contact", "organization", "task", "appointment", "submission"}
 
-// SeenBy leaves out what the actor may not read: webhooks without the right to them, records that show clients without svc_view_contacts, and records of
-// others for who sees their own, each with its changes. Changes of the record of the call itself stay.
+// SeenBy leaves out what the actor may not read: webhooks and addresses of the team without the right to them, records that show clients without
+// svc_view_contacts, and records of others for who sees their own, each with its changes. Changes of the record of the call itself stay.
 func (e Effects) SeenBy(who db.Actor) Effects {
+	if !who.Can(auth.ManageCRM) {
+		e.Mails = slices.Clone(e.Mails)
+		for i := range e.Mails {
+			if e.Mails[i].Team {
+				e.Mails[i].To = []string{}
+			}
+		}
+	}
 	if !who.Can(auth.ManageIntegrations) || who.Own {
 		e.Webhooks = []EffectWebhook{}
 	}

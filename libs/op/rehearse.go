@@ -3,9 +3,7 @@ package op
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"frontdesk/libs/db"
@@ -32,15 +30,21 @@ func (*Rehearsal) StatusCode() int { return http.StatusOK }
 
 const dryRun = "dry-run"
 
-// prefersDryRun reads the header Prefer of RFC 7240.
-func prefersDryRun(h http.Header) bool {
+// prefersDryRun reads the header Prefer of RFC 7240, in which no value and an empty one are the same. A value is refused: whoever sends one does not mean
+// the call itself to be made, or wants to say that it is not a rehearsal, which nobody can tell apart.
+func prefersDryRun(h http.Header) (yes bool, err error) {
 	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
 		token, _, _ := strings.Cut(preference, ";")
-		if strings.EqualFold(strings.TrimSpace(token), dryRun) {
-			return true
+		name, value, _ := strings.Cut(token, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), dryRun) {
+			continue
 		}
+		if strings.Trim(value, " \t\"") != "" {
+			return false, fault.Invalid("Prefer", fault.NewProblem("malformed", "must have dry-run without a value"))
+		}
+		yes = true
 	}
-	return false
+	return yes, nil
 }
 
 // readRehearsal takes Prefer and If-Effects from the request of an operation that writes. One that reads ignores both.
@@ -48,7 +52,10 @@ func (e *Entry) readRehearsal(r *request) error {
 	if e.Reads {
 		return nil
 	}
-	r.rehearses = prefersDryRun(r.http.Header)
+	var err error
+	if r.rehearses, err = prefersDryRun(r.http.Header); err != nil {
+		return err
+	}
 	tag := r.http.Header.Get("If-Effects")
 	if tag == "" {
 		return nil
@@ -123,17 +130,7 @@ func (e *Entry) addOthers(ctx context.Context, r *Rehearsal) {
 	if e.set.Others == nil {
 		return
 	}
-	parts := e.set.Others(ctx, r.messages)
-	r.all.rehearsed(e.set.Service)
-	for _, service := range slices.Sorted(maps.Keys(parts)) {
-		part := parts[service]
-		if part == nil {
-			r.all.name(service, r.messages)
-			continue
-		}
-		r.all.rehearsed(service)
-		r.all.add(*part)
-	}
+	r.all.AddParts(e.set.Service, r.messages, e.set.Others(ctx, r.messages))
 	r.Effects = r.all.SeenBy(r.who)
 }
 

@@ -89,23 +89,8 @@ func (h handing) next(ctx context.Context, tx *db.Tx, team *auth.Identity, slice
 		return err
 	}
 	slice.from = []int64{from}
-	if slice.contacts, err = h.handOverContacts(ctx, tx, from, to); err != nil {
-		return fmt.Errorf("hand over the contacts of user %d: %w", from, err)
-	}
-	if len(slice.contacts) > 0 {
-		return nil
-	}
-	if slice.organizations, err = h.handOverOrganizations(ctx, tx, from, to); err != nil {
-		return fmt.Errorf("hand over the organizations of user %d: %w", from, err)
-	}
-	if len(slice.organizations) > 0 {
-		return nil
-	}
-	if slice.tasks, err = h.handOverTasks(ctx, tx, from, to); err != nil {
-		return fmt.Errorf("hand over the tasks of user %d: %w", from, err)
-	}
-	if len(slice.tasks) > 0 {
-		return nil
+	if worked, err := h.slice(ctx, tx, from, to, slice); err != nil || worked {
+		return err
 	}
 	// Records that another transaction has locked, or that are aside, were skipped: other hand-overs go first. Until settings has taken
 	// the removed role, the person can make more, and imports and forms can give them more.
@@ -116,6 +101,26 @@ func (h handing) next(ctx context.Context, tx *db.Tx, team *auth.Identity, slice
 		_, err = tx.Exec(ctx, `update hand_over set created_at = $2 where from_user = $1`, from, tx.Now)
 	}
 	return err
+}
+
+// slice hands over the next contacts, organizations or tasks of a person, and reports whether there were any.
+func (h handing) slice(ctx context.Context, tx *db.Tx, from int64, to *int64, slice *handedOver) (worked bool, err error) {
+	if slice.contacts, err = h.handOverContacts(ctx, tx, from, to); err != nil {
+		return false, fmt.Errorf("hand over the contacts of user %d: %w", from, err)
+	}
+	if len(slice.contacts) > 0 {
+		return true, nil
+	}
+	if slice.organizations, err = h.handOverOrganizations(ctx, tx, from, to); err != nil {
+		return false, fmt.Errorf("hand over the organizations of user %d: %w", from, err)
+	}
+	if len(slice.organizations) > 0 {
+		return true, nil
+	}
+	if slice.tasks, err = h.handOverTasks(ctx, tx, from, to); err != nil {
+		return false, fmt.Errorf("hand over the tasks of user %d: %w", from, err)
+	}
+	return len(slice.tasks) > 0, nil
 }
 
 // handOverContacts gives the next contacts of a person to their successor, or removes the owner, and returns their ids. With
@@ -158,6 +163,27 @@ func (h handing) handOverTasks(ctx context.Context, tx *db.Tx, from int64, to *i
 		return nil, err
 	}
 	return ids, task.Give(ctx, tx, ids, to)
+}
+
+// handOverNow does in a rehearsal all slices of the people who leave by these events.
+func (r *Room) handOverNow(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+	for _, e := range events {
+		if e.Kind != proto.KindStaffRemoved {
+			continue
+		}
+		var from int64
+		var to *int64
+		if err := tx.QueryRow(ctx, `select from_user, to_user, actor from hand_over where from_user::text = $1`, e.Key).Scan(&from, &to, &tx.Who); err != nil {
+			return fmt.Errorf("read a hand-over to rehearse: %w", err)
+		}
+		for worked := true; worked; {
+			var err error
+			if worked, err = r.handing.slice(ctx, tx, from, to, &handedOver{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // onStaff hands over what a person who left the team owns. History says so of people who are back on the team, too.

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
@@ -185,6 +186,41 @@ func TestWhatOthersDidIsMailed(t *testing.T) {
 		events := calendarOf(t, m).Events()
 		require.Len(t, events, 60)
 		require.Equal(t, "CANCELLED", events[0].Props.Get(ical.PropStatus).Value, "what became of it last")
+	})
+	t.Run("a rehearsal writes the mails that then go out, as if nothing else waited", func(t *testing.T) {
+		d.in(t)
+		me, other, off := d.member("staff"), d.member("staff"), d.member("staff")
+		off.Patch("/me/notifications", object{"kinds": object{"team_booked": "off"}}).Is(200)
+		d.send(d.visit("team_booked", "booked", other.UserID, "Earlier"))
+		all := []*proto.Notice{d.visit("team_booked", "booked", me.UserID, "Bea"), d.visit("team_moved", "moved", me.UserID, "Cid"), d.visit("team_booked", "booked", off.UserID, "Dea")}
+		var rehearsed []*proto.Mail
+		require.NoError(t, d.Kit.DB.Rehearse(t.Context(), func(tx *db.Tx) error {
+			var events []bus.Event
+			for _, n := range append(slices.Clone(all), d.visit("team_booked", "booked", other.UserID, "Later")) {
+				n.Id = db.NewID().String()
+				data, err := protobuf.Marshal(n)
+				require.NoError(t, err)
+				events = append(events, bus.Event{Kind: proto.KindTellTeam, Data: data, At: d.Now()})
+				require.NoError(t, d.room.onNotice(t.Context(), tx, events[len(events)-1], n))
+			}
+			rehearsed = nil
+			require.NoError(t, d.room.mailNow(t.Context(), tx, events))
+			for _, said := range tx.Emitted() {
+				env, m := &proto.Envelope{}, &proto.Mail{}
+				require.NoError(t, protobuf.Unmarshal(said.Value, env))
+				require.NoError(t, protobuf.Unmarshal(env.GetData(), m))
+				rehearsed = append(rehearsed, m)
+			}
+			return nil
+		}))
+		require.Len(t, rehearsed, 2)
+		require.Equal(t, []string{me.Login + "@example.com", other.Login + "@example.com"}, []string{rehearsed[0].GetTo(), rehearsed[1].GetTo()})
+		require.Contains(t, rehearsed[1].GetText(), "Later")
+		require.NotContains(t, rehearsed[1].GetText(), "Earlier")
+		d.send(all...)
+		sent := d.soon()
+		i := slices.IndexFunc(sent, func(m *proto.Mail) bool { return m.GetTo() == me.Login+"@example.com" })
+		require.Equal(t, []string{sent[i].GetSubject(), sent[i].GetText()}, []string{rehearsed[0].GetSubject(), rehearsed[0].GetText()})
 	})
 	t.Run("a stream that does not end is mailed after five minutes", func(t *testing.T) {
 		d.in(t)

@@ -117,8 +117,42 @@ func (r *Room) mailDue(ctx context.Context) error {
 		if until.IsZero() {
 			continue
 		}
-		if err := r.DB.Do(ctx, func(tx *db.Tx) error { return r.mailTo(ctx, tx, to, until) }); err != nil {
+		if err := r.DB.Do(ctx, func(tx *db.Tx) error { return r.mailTo(ctx, tx, to, until, nil) }); err != nil {
 			return fmt.Errorf("mail notices: %w", err)
+		}
+	}
+	return nil
+}
+
+// mailNow mails the notices of a rehearsal, each recipient's in one mail, as if nothing else waited for them. Those that wait for a time or an app
+// are left.
+func (r *Room) mailNow(ctx context.Context, tx *db.Tx, events []bus.Event) error {
+	var ids []uuid.UUID
+	until := tx.Now
+	for _, e := range events {
+		n := &proto.Notice{}
+		if e.Kind != proto.KindTellTeam {
+			continue
+		}
+		if err := protobuf.Unmarshal(e.Data, n); err != nil {
+			return fmt.Errorf("notice of a rehearsal: %w", err)
+		}
+		id, err := uuid.Parse(n.GetId())
+		if err != nil {
+			return fmt.Errorf("id of a notice: %w", err)
+		}
+		if ids = append(ids, id); e.At.After(until) {
+			until = e.At
+		}
+	}
+	all, err := row.Many[recipient](ctx, tx, `select n.person_id, n.address, `+wantsDigest+` as digest, min(n.at) as first, max(n.at) as last, coalesce(s.digest_at, $2) as digest_at
+		from notice n left join notification s using (person_id) where n.id = any($1) group by n.person_id, n.address, 3, s.digest_at order by min(n.id::text), min(n.place)`, ids, standardDigest)
+	if err != nil {
+		return fmt.Errorf("read whom the notices of a rehearsal are for: %w", err)
+	}
+	for _, to := range all {
+		if err := r.mailTo(ctx, tx, to, until, ids); err != nil {
+			return fmt.Errorf("mail the notices of a rehearsal: %w", err)
 		}
 	}
 	return nil
@@ -143,12 +177,13 @@ type waiting struct {
 	Message []byte
 }
 
-// mailTo takes what waits for a recipient until a time out of the queue, and mails it unless they have left the team.
-func (r *Room) mailTo(ctx context.Context, tx *db.Tx, to recipient, until time.Time) error {
+// mailTo takes what waits for a recipient until a time out of the queue, and mails it unless they have left the team. only are the notices that it takes;
+// nil is all.
+func (r *Room) mailTo(ctx context.Context, tx *db.Tx, to recipient, until time.Time, only []uuid.UUID) error {
 	taken, err := row.Many[waiting](ctx, tx, db.LimitTo(`delete from notice d using (select n.id, n.place from notice n left join notification s using (person_id)
-			where n.person_id is not distinct from $1 and n.address = $2 and `+wantsDigest+` = $3 and n.at <= $4 and n.app <> all($5) and n.start <= $6
+			where n.person_id is not distinct from $1 and n.address = $2 and `+wantsDigest+` = $3 and n.at <= $4 and n.app <> all($5) and n.start <= $6 and ($7::uuid[] is null or n.id = any($7))
 			order by n.at, n.id`, mostNotices)+` for update of n skip locked) x where d.id = x.id and d.place = x.place returning d.id, d.kind, d.at, d.message`,
-		to.PersonID, to.Address, to.Digest, until, r.appsOff(), tx.Now)
+		to.PersonID, to.Address, to.Digest, until, r.appsOff(), tx.Now, only)
 	if err != nil {
 		return err
 	}

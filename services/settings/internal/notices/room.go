@@ -30,7 +30,7 @@ func New(k *app.Kit, s *site.Room) *Room { return &Room{k, s} }
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Follows:  []bus.Follow{{Topic: proto.MailTopic, Handle: bus.On(proto.KindTellTeam, r.onNotice)}},
+		Follows:  []bus.Follow{{Topic: proto.MailTopic, Handle: bus.On(proto.KindTellTeam, r.onNotice), Later: r.mailNow}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"notice": app.People, "notification": app.Nobody}, Forget: forget},
 		Restored: r.dropWaiting,
 		Jobs: []app.Job{

@@ -74,7 +74,7 @@ export function Shown({ of, label = (field) => field, value = (_, v) => v }: Nam
       {records > 0 && <p>{t("problem.effects_records", { n: records })}</p>}
       {mails.map((m, i) => (
         <details key={i}>
-          <summary><Mail aria-hidden /> {t("problem.effects_mail", { to: m.to.join(", "), subject: m.subject })}</summary>
+          <summary><Mail aria-hidden /> {t("problem.effects_mail", { to: m.to.join(", ") || t("problem.effects_team"), subject: m.subject })}</summary>
           <p className="pre soft">{m.text}</p>
         </details>
       ))}
