@@ -138,6 +138,31 @@ func TestTheTopicsSayWhoPublishesAndWhoFollows(t *testing.T) {
 	}
 }
 
+// Of every command its readers say in a rehearsal what they would do, or its topic says why nobody asks them.
+func TestEveryCommandIsRehearsedUnlessItsTopicSaysWhyNot(t *testing.T) {
+	rehearsed := map[string]string{
+		proto.KindEnsureContact: proto.ContactsCommandTopic, proto.KindEnsureFields: proto.ContactsCommandTopic,
+		proto.KindRemoveStaff: proto.BookingCommandTopic, proto.KindSendAgenda: proto.BookingCommandTopic, proto.KindRenewLink: proto.BookingCommandTopic,
+		proto.KindRecordSubmission: proto.FormsCommandTopic, proto.KindTellTeam: proto.MailTopic, proto.KindForgetPerson: proto.ForgetTopic,
+	}
+	known := []string{proto.KindRehearse, proto.KindRehearsed}
+	for kind, name := range rehearsed {
+		topic := proto.TopicNamed(name)
+		for _, reader := range topic.Readers {
+			require.True(t, topic.Rehearses(reader, kind), "%s by %s", kind, reader)
+		}
+		known = append(known, kind)
+	}
+	for _, topic := range proto.Topics {
+		for kind, why := range topic.Unrehearsed {
+			require.NotEmpty(t, why, kind)
+			known = append(known, kind)
+		}
+	}
+	commands := slices.DeleteFunc(constants(t, "kinds.go", "^Kind"), func(kind string) bool { return strings.Contains(kind, ".") })
+	require.ElementsMatch(t, commands, known, "a command is rehearsed, or is not and its topic says why")
+}
+
 func TestNobodyHasARightThatTheTopicsDoNotGive(t *testing.T) {
 	for _, user := range proto.Users() {
 		for _, r := range proto.Rights(user) {
