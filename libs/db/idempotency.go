@@ -87,11 +87,10 @@ func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time
 	return &a, nil
 }
 
-// ErrLost says that a process died over a call of Exclusive: 409 svc_conflict, with reason lost.
-var ErrLost = fault.Conflict("lost", "Nobody knows whether this was done: it ended in the middle.")
+var errLost = fault.Conflict("lost", "Nobody knows whether this was done: it ended in the middle.")
 
 // Answered returns the stored answer of the first call with a key, whatever its request was; nil without such a call. Of a call of Exclusive it is
-// svc_unavailable while that runs, and ErrLost if its process died.
+// svc_unavailable while that runs, and 409 svc_conflict lost if its process died over it.
 func (d *DB) Answered(ctx context.Context, r Request) (*Answer, error) {
 	var a Answer
 	var complete, runs bool
@@ -105,7 +104,7 @@ func (d *DB) Answered(ctx context.Context, r Request) (*Answer, error) {
 	case !complete && runs:
 		return nil, fault.Unavailable()
 	case !complete:
-		return nil, ErrLost
+		return nil, errLost
 	}
 	return &a, nil
 }

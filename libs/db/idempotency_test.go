@@ -199,7 +199,7 @@ func TestWhatBecameOfACallIsKnownUnlessItsProcessDied(t *testing.T) {
 	_, err = d.Pool.Exec(t.Context(), `update idempotency set status = null, answer = null, held_until = now() - interval '1 second' where key = 'one'`)
 	require.NoError(t, err)
 	_, err = answered("one")
-	require.ErrorIs(t, err, db.ErrLost)
+	require.Equal(t, "lost", fault.From(err).Data["reason"])
 }
 
 func TestAClaimFromBeforeTheClockWasSetBackIsFree(t *testing.T) {
