@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, checkModes, visitor } from "./browser.mjs"
 import { Client, mails, ripe, until } from "./system.mjs"
-import { browser, desk, member, open, openListening, team, unique } from "./team.mjs"
+import { browser, desk, go, member, open, openListening, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -402,6 +402,19 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   await guide.locator(".guide-done").filter({ hasText: "Open the booking page" }).waitFor()
   await guide.locator(".guide-next").waitFor()
   await guide.getByRole("link", { name: /Connect your own calendar/ }).waitFor()
+  // A page that is not open leads nowhere.
+  const test = guide.getByRole("link", { name: "Book a test appointment as a visitor" })
+  await test.waitFor()
+  await desk.person.patch("/settings/portal", { booking_page: false })
+  await v.page.reload()
+  await guide.getByText("Book a test appointment as a visitor").waitFor()
+  assert.equal(await test.count(), 0)
+  await guide.getByRole("link", { name: "Open the booking page" }).click()
+  await v.page.getByLabel("Clients can book on a page of its own").check()
+  await v.page.getByRole("button", { name: "Save" }).click()
+  await v.page.getByText("Not saved yet").waitFor({ state: "detached" })
+  await go(v, "/")
+  await test.waitFor()
   // What a visitor books as a test shows here while somebody looks.
   const guest = new Client()
   const slots = await guest.get("/booking/slots?service=" + desk.intake.id)
@@ -409,8 +422,15 @@ test("the setup guide shows which steps are done, and goes when somebody hides i
   await ripe(shown)
   await guest.post("/booking/book", { service: desk.intake.id, starts_at: slots.items[1].starts_at, token: slots.token, hp_url: "", page: desk.bookPage, values: { first_name: "Test", last_name: "Visitor", email: `test-${unique()}@example.com` } })
   await guide.locator(".guide-seen a").waitFor()
+  const later = await member()
+  await later.page.clock.setFixedTime(Date.now() + 200 * 86_400_000)
+  await later.page.goto(team())
+  await later.page.locator(".guide-done", { hasText: "Book a test appointment" }).waitFor()
+  await later.end()
   // Mails of this system stay in its sink: the guide says where, and which line to change.
   await guide.getByText("SVC_SMTP_URL=").waitFor()
+  // It can be ended without a form, and without sharing anything.
+  await guide.getByRole("button", { name: "All done: hide this" }).waitFor()
   await check(v.page, "portal setup guide")
   await guide.getByRole("button", { name: "Hide the guide" }).click()
   await guide.waitFor({ state: "detached" })

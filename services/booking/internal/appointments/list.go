@@ -31,13 +31,14 @@ type findAppointments struct {
 	Contact      uuid.UUID `json:"contact,omitzero"`
 	Search       string    `json:"search,omitempty" maxLength:"100" doc:"Parts of name, address or number of the contact, or of the name in booked_for; accents and case do not count."`
 	Conflict     bool      `json:"conflict,omitempty" doc:"true: only those that are open, not over, and fall on a time that the person's own calendar takes."`
+	Source       string    `json:"source,omitempty" maxLength:"20" doc:"Only those that were booked through this channel: booking is the page and the widget for visitors."`
 	UpdatedSince time.Time `json:"updated_since,omitzero"`
 	Whole        bool      `json:"whole,omitempty" doc:"true: with the client's address and phone number, as get-appointment has them."`
 }
 
 // total is how many appointments where allows, which is made of in.
 func (in findAppointments) total(ctx context.Context, tx *db.Tx, where *db.Where) (n int64, err error) {
-	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Service != uuid.Nil || in.Search != "" || in.Conflict || !in.UpdatedSince.IsZero() {
+	if in.From != "" || in.To != "" || in.Contact != uuid.Nil || in.Service != uuid.Nil || in.Search != "" || in.Source != "" || in.Conflict || !in.UpdatedSince.IsZero() {
 		err = tx.QueryRow(ctx, `select count(*) from appointment a where `+where.String(), where.Args...).Scan(&n)
 		return n, err
 	}
@@ -90,6 +91,9 @@ func (r *Room) findAppointments(ctx context.Context, tx *db.Tx, in findAppointme
 	if words := strings.Fields(in.Search); len(words) > 0 {
 		where.And("(" + named(&where, "a.booked_for", words) + " or a.contact_id in (select id from contact where " +
 			named(&where, "concat_ws(' ', first_name, last_name, email, phone)", words) + "))")
+	}
+	if in.Source != "" {
+		where.And("a.source = ?", in.Source)
 	}
 	if in.Conflict {
 		where.And("a.ends_at > ? and a.starts_at > ? and "+OverExternal, tx.Now, tx.Now.Add(-longest))

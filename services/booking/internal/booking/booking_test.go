@@ -33,6 +33,8 @@ func TestAVisitorBooksMovesAndCancels(t *testing.T) {
 	one := o.admin.Get("/appointments/" + id).Is(200)
 	require.Equal(t, "Bea Maes", one.Text("contact.name"))
 	require.Equal(t, "booking", one.Text("source"))
+	require.EqualValues(t, 1, o.admin.Get("/appointments?source=booking").Is(200).Field("total"))
+	require.EqualValues(t, 0, o.admin.Get("/appointments?source=app").Is(200).Field("total"))
 	ensure := o.Events(proto.ContactsCommandTopic)
 	require.Len(t, ensure, 1)
 	require.Equal(t, "Bea Maes", ensure[0].GetActor().GetLabel())

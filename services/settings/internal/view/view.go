@@ -67,7 +67,7 @@ var parameters = map[string][]string{
 	"contacts": {"search", "status", "marketing", "tag", "owner", "organization", "source", "appointment_from", "appointment_to", "no_appointment_since",
 		"created_since", "updated_since", "include_deleted", "deleted", "sort"},
 	"organizations": {"search", "owner", "updated_since", "deleted", "sort"},
-	"appointments":  {"from", "to", "staff", "service", "status", "contact", "search", "conflict", "updated_since", "whole"},
+	"appointments":  {"from", "to", "staff", "service", "status", "contact", "search", "conflict", "source", "updated_since", "whole"},
 	"submissions":   {"form", "status", "contact", "created_since", "created_until"},
 }
 

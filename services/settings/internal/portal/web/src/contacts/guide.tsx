@@ -5,27 +5,32 @@ import { Check, X } from "lucide-react"
 import { api, take } from "@/api/client"
 import { Button } from "@/kit/button"
 import { Checks, setupQuery } from "@/kit/checks"
-import { momentText, today } from "@/kit/dates"
+import { momentText } from "@/kit/dates"
 import { Panel } from "@/kit/panel"
 import { usePlaces, type Place } from "@/kit/place"
 import { can, me, on, start } from "@/kit/start"
 import { t, type Key } from "@/kit/text"
 import { toastFault } from "@/kit/toast"
 
-/** A step, and how the data show that it is done. Who lacks its screen does not see it. One without a path is taken outside of the portal. */
-type Step = { text: Key; to?: string; done: () => Promise<boolean> }
+/**
+ * A step, and how the data show that it is done. Who lacks its screen does not see it. One without a path is taken on the booking page, once that
+ * is open. The guide can end without those that are optional: to share nothing is a decision too.
+ */
+type Step = { text: Key; to?: string; done: () => Promise<boolean>; optional?: true }
 
-/** The next appointment that a visitor has booked; null for none. */
-const booked = async () =>
-  (await take(api.GET("/appointments", { params: { query: { from: today(), per_page: 100 } } }))).items.find((a) => a.source === "booking") ?? null
+/** The first appointment that a visitor has booked, which stays when its day is past; null for none. */
+const booked = async () => (await take(api.GET("/appointments", { params: { query: { source: "booking", per_page: 1 } } }))).items[0] ?? null
+
+/** Where the booking page is opened. */
+const pageScreen = "/settings/portal"
 
 const steps: Step[] = [
   { text: "contacts.setup_hours", to: "/hours", done: async () => Object.values(await take(api.GET("/staff/{user}/hours", { params: { path: { user: me.user_id } } }))).some((blocks) => blocks.length > 0) },
   { text: "contacts.setup_service", to: "/services", done: async () => (await take(api.GET("/services"))).items.length > 0 },
-  { text: "contacts.setup_page", to: "/settings/portal", done: async () => (await take(api.GET("/settings/portal"))).booking_page },
+  { text: "contacts.setup_page", to: pageScreen, done: async () => (await take(api.GET("/settings/portal"))).booking_page },
   { text: "contacts.setup_test", done: async () => (await booked()) !== null },
-  { text: "contacts.setup_form", to: "/forms", done: async () => (await take(api.GET("/forms"))).items.some((f) => f.status === "publish") },
-  { text: "contacts.setup_sharing", to: "/settings/telemetry", done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
+  { text: "contacts.setup_form", to: "/forms", optional: true, done: async () => (await take(api.GET("/forms"))).items.some((f) => f.status === "publish") },
+  { text: "contacts.setup_sharing", to: "/settings/telemetry", optional: true, done: async () => take(api.GET("/settings/telemetry")).then((d) => d.stats || d.profile) },
 ]
 
 const isOwn = (s: Step, places: Place[]) => (s.to === undefined ? on("booking") && can("svc_manage_bookings") : places.some((p) => p.to === s.to))
@@ -40,12 +45,13 @@ export function Guide() {
   const places = usePlaces()
   const own = steps.filter((s) => isOwn(s, places))
   const shown = setup !== undefined && !setup.dismissed && !setup.done && own.length > 0
-  // A visitor's booking is heard of as any other change, so that it shows while somebody looks.
+  // A visitor's booking is heard of as any other change, so that it shows while somebody looks. Who comes back from a step finds it done.
   const key = (s: Step) => (s.to === undefined ? ["appointments", "list", "guide"] : ["setup", "step", s.to])
-  const done = useQueries({ queries: own.map((s) => ({ queryKey: key(s), queryFn: s.done, enabled: shown })) }).map((q) => q.data === true)
+  const done = useQueries({ queries: own.map((s) => ({ queryKey: key(s), queryFn: s.done, enabled: shown, staleTime: 0 })) }).map((q) => q.data === true)
   if (!shown) return null
   const count = done.filter(Boolean).length
   const next = done.indexOf(false)
+  const isOpen = done[own.findIndex((s) => s.to === pageScreen)]
   const end = async (body: { dismissed?: boolean; done?: boolean }) => {
     try {
       queries.setQueryData(setupQuery.queryKey, await take(api.PATCH("/setup", { body })))
@@ -63,7 +69,7 @@ export function Guide() {
             <li key={s.text} className={done[i] ? "guide-done" : i === next ? "guide-next" : undefined}>
               <span className="guide-mark" aria-hidden>{done[i] ? <Check /> : i + 1}</span>
               <span>
-                {s.to === undefined ? <a href={bookingPage} target="_blank" rel="noreferrer">{t(s.text)}</a> : <Link to={s.to as "/"}>{t(s.text)}</Link>}
+                {s.to !== undefined ? <Link to={s.to as "/"}>{t(s.text)}</Link> : isOpen ? <a href={bookingPage} target="_blank" rel="noreferrer">{t(s.text)}</a> : t(s.text)}
                 {done[i] && <span className="sr"> {t("contacts.setup_step_done")}</span>}
                 {s.to === undefined && done[i] && <TestBooking />}
                 {s.to === "/hours" && on("booking") && <OwnCalendar />}
@@ -73,7 +79,7 @@ export function Guide() {
         </ol>
         <Checks />
         <Demo />
-        {next < 0 && <Button kind="main" onClick={() => void end({ done: true })}>{t("contacts.setup_finish")}</Button>}
+        {own.every((s, i) => done[i] || s.optional) && <Button kind="main" onClick={() => void end({ done: true })}>{t("contacts.setup_finish")}</Button>}
       </div>
     </Panel>
   )
