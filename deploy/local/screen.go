@@ -26,6 +26,7 @@ Frontdesk is ready after %s.
 
   The team            %[2]s/team
   Administrator       %[5]s    password  %[6]s
+  A lost password     .run/bin/local reset-password %[5]s
   Booking page        %[2]s/team/book   (the guide on the team's first screen switches it on)
   Mails               %[3]s
   API                 %[2]s/v1

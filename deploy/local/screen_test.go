@@ -12,5 +12,6 @@ func TestWhatIsPrintedBeginsWithTheAddressOfTheTeam(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(l.screen()), "\n")
 	require.Regexp(t, `^  The team +http://localhost:8080/team$`, lines[2])
 	require.Regexp(t, `^  Administrator +admin +password +a secret$`, lines[3])
+	require.Regexp(t, `(?m)^  A lost password +\.run/bin/local reset-password admin$`, l.screen())
 	require.Contains(t, l.screen(), "http://localhost:8081")
 }
