@@ -159,6 +159,10 @@ var logged = map[string]struct {
 	"invitation":   {change: change{permission: auth.ManageCRM}},
 	"field_group":  {change: change{Type: "field"}, whole: true},
 	"user":         {whole: true, not: []string{"sign-in", "sign-out"}},
+	"view":         {whole: true},
+
+	"external_calendar": {change: change{app: "booking"}, whole: true},
+	"mail_template":     {change: change{permission: auth.ManageCRM}, whole: true},
 }
 
 // audited are the changes of an entry of the audit log: that the log has grown, and the record's. The same change from two topics reaches

@@ -18,6 +18,7 @@ const nouns: Record<string, string[]> = {
   user: ["staff", "team"],
   service: ["services", "calendar", "staff"],
   role: ["settings", "staff"],
+  mail_template: ["mail-templates"],
 }
 
 /** Milliseconds: the pause before a changed record loads, and before a stream that was refused is asked for again. */

@@ -7,6 +7,7 @@ import { flushSync } from "react-dom"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
 import { updateMailTemplate } from "@/api/limits"
+import { versionOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
 import { SelectField, TextArea, TextField } from "@/kit/form"
@@ -52,11 +53,11 @@ function Edit({ doc }: { doc: Template }) {
   const [busy, setBusy] = useState(false)
   const path = { kind: doc.kind, language: doc.language }
   const changed = () => void queries.invalidateQueries({ queryKey: ["mail-templates", "list"] })
-  const reset = async (draft: Drafting) => {
+  const reset = async (draft: { base: Template } & Drafting) => {
     if (!(await confirm({ title: t("settings.template_reset_title", { name: nameOf(doc.kind), language: languages[doc.language] }), text: t("settings.template_reset_text"), action: t("settings.template_reset"), bad: true }))) return
     setBusy(true)
     try {
-      await api.DELETE("/mail-templates/{kind}/{language}", { params: { path } })
+      await api.DELETE("/mail-templates/{kind}/{language}", { params: { path, header: ifMatch(versionOf(draft.base)) } })
       draft.drop()
       await queries.refetchQueries({ queryKey: keyOf(doc.kind, doc.language), exact: true })
       changed()
