@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Info } from "lucide-react"
+import { useRef } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { updateTelemetry } from "@/api/limits"
 import { momentText } from "@/kit/dates"
@@ -44,12 +45,16 @@ function Edit({ doc }: { doc: Doc }) {
 
 function Profile({ draft }: { draft: { base: Doc; mine: Doc } & Drafting }) {
   const { profile, profile_data: d } = draft.mine
+  const base: Record<string, string> = draft.base.profile_data
+  // Whoever switches it on is the one to ask, unless somebody else is already. What was typed comes back when it was off in between.
+  const typed = useRef([["name", base.name || me.name], ["email", base.email || me.email]])
   const turn = (on: boolean) => {
-    draft.drop(["profile_data"])
     draft.set("profile", on)
-    // Whoever switches it on is the one to ask, unless somebody else is already.
-    if (on && !draft.base.profile_data.name) draft.set("profile_data.name", me.name)
-    if (on && !draft.base.profile_data.email) draft.set("profile_data.email", me.email)
+    if (on) for (const [name, value] of typed.current) draft.set("profile_data." + name!, value)
+    else {
+      typed.current = Object.entries(d).filter(([name, value]) => value !== base[name])
+      draft.drop(Object.keys(d).map((name) => "profile_data." + name))
+    }
   }
   const sizes = ["1", "2-5", "6-10", "11-25", "26+"]
   return (
