@@ -4,9 +4,9 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 
-const contents = ["text", "problem", "fault", "dates", "days", "price"].map((name) => `export * from "./${name}"`).join("\n")
+const contents = ["text", "problem", "fault", "dates", "days", "duration", "price"].map((name) => `export * from "./${name}"`).join("\n")
 const { outputFiles } = await build({ stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)) }, bundle: true, format: "esm", write: false })
-const { reader, localeOf, inWords, why, Fault, refused, shown, clock, dayOf, formats, addMonths, daysBetween, dayByKey, weeksOf, prices } = await import("data:text/javascript," + encodeURIComponent(outputFiles[0].text))
+const { reader, localeOf, inWords, why, Fault, refused, shown, clock, dayOf, formats, addMonths, daysBetween, dayByKey, weeksOf, duration, prices } = await import("data:text/javascript," + encodeURIComponent(outputFiles[0].text))
 
 test("a text takes its values as they are, and stands for itself where it is missing", () => {
   const t = reader({ hello: "Hello {name}, {name}!", street: "Straße {n}" }, "de", true, (v) => (typeof v === "number" ? v.toFixed(1) : v))
@@ -62,6 +62,10 @@ test("days count as a calendar does", () => {
   const weeks = weeksOf("2026-11-24")
   assert.deepEqual([weeks.length, weeks[0][0], weeks.at(-1)[6]], [6, "2026-10-26", "2026-12-06"])
   assert.deepEqual(["ArrowDown", "Home", "End", "PageUp", "x"].map((key) => dayByKey("2026-11-24", key)), ["2026-12-01", "2026-11-23", "2026-11-29", "2026-10-24", undefined])
+})
+
+test("minutes are hours and what is left of them", () => {
+  assert.deepEqual([0, 45, 60, 90, 1440].map((m) => duration(m, (n) => `${n} h`, (n) => `${n} min`)), ["0 min", "45 min", "1 h", "1 h 30 min", "24 h"])
 })
 
 test("a price has the currency of the business, and cents where there are any", () => {

@@ -1,5 +1,6 @@
 import { Fault } from "@web/fault"
 import { city, formats } from "@web/dates"
+import { duration } from "@web/duration"
 import type { Mount } from "@web/element"
 import { prices } from "@web/price"
 import { localeOf, reader, type T } from "@web/text"
@@ -45,7 +46,7 @@ export function around(mount: Mount, data: WidgetData): Around {
       return !["phone", "online"].includes(location_type) || (same && time === f.clock(moment)) ? "" : t("your_time", { time: same ? time : `${day} ${time}` })
     },
     price: prices(locale, site.currency),
-    duration: (m) => [m >= 60 && t("hours_short", { n: Math.floor(m / 60) }), m % 60 > 0 && t("minutes_short", { n: m % 60 })].filter(Boolean).join(" "),
+    duration: (m) => duration(m, (n) => t("hours_short", { n }), (n) => t("minutes_short", { n })),
     explain: (fault, unanswered) => explain(fault, t, unanswered),
   }
 }

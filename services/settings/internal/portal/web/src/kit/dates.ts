@@ -1,6 +1,7 @@
 // Days are texts "2026-11-24" on the business's calendar; moments are ISO texts in UTC, shown on the business's clock. To count with them
 // is kit/wall's.
 import { clock, dayIn, shown } from "@/../../../../../../libs/web/src/dates"
+import { duration } from "@/../../../../../../libs/web/src/duration"
 import { start } from "./start"
 import { once } from "./once"
 import { locale, t } from "./text"
@@ -41,8 +42,7 @@ export const periodWords = (from: string, to: string): string => period().format
 /** Minutes in words: "45 min", "1 h 30 min", "2 days". */
 export function durationText(minutes: number): string {
   if (minutes > 0 && minutes % 1440 === 0) return t("duration.days", { n: minutes / 1440 })
-  const hours = Math.floor(minutes / 60)
-  return [hours > 0 && t("duration.h", { n: hours }), (minutes % 60 > 0 || hours === 0) && t("duration.min", { n: minutes % 60 })].filter(Boolean).join(" ")
+  return duration(minutes, (n) => t("duration.h", { n }), (n) => t("duration.min", { n }))
 }
 
 /** How long ago a moment was, or in how long it is: "5 min. ago", "in 20 sec.", "yesterday", or its date beyond a week. */
