@@ -50,6 +50,28 @@ func TestEveryLanguageSaysEverything(t *testing.T) {
 	}
 }
 
+// typed is what people type and printers do not set: a straight apostrophe, and in French a space at which a line breaks before a sign.
+var typed = map[string]*regexp.Regexp{"nl": regexp.MustCompile(`\pL'\pL`), "de": regexp.MustCompile(`\pL'\pL`), "fr": regexp.MustCompile(`\pL'[\pL{]| [:;?!»]|« `)}
+
+func TestSignsAreAsPrintersSetThem(t *testing.T) {
+	var files int
+	require.NoError(t, filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && path != "../.." && (e.Name() == "node_modules" || strings.HasPrefix(e.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		language, isJSON := strings.CutSuffix(e.Name(), ".json")
+		if err != nil || !isJSON || typed[language] == nil {
+			return err
+		}
+		files++
+		for key, text := range readLanguage(t, filepath.Dir(path), language) {
+			require.NotRegexp(t, typed[language], text, "%s: %s", path, key)
+		}
+		return nil
+	}))
+	require.Greater(t, files, 60)
+}
+
 func readLanguage(t *testing.T, folder, language string) (out map[string]string) {
 	raw, err := os.ReadFile(filepath.Join(folder, language+".json"))
 	require.NoError(t, err)

@@ -1,9 +1,6 @@
-// Holds the languages to English: the same keys in the same order with the same placeholders, one word for one thing, and signs as printers set them.
+// Holds the languages to English: the same keys in the same order with the same placeholders, and one word for one thing.
 // Ends with 1 when they differ.
 import { readdirSync, readFileSync } from "node:fs"
-
-/** A space at which a French sentence would break before its sign, and an apostrophe of a typewriter. */
-const typed = { nl: /\p{L}'\p{L}/u, fr: /\p{L}'[\p{L}{]| [:;?!»]|« /u, de: /\p{L}'\p{L}/u }
 
 const src = new URL("src/", import.meta.url)
 const read = (folder, language) => JSON.parse(readFileSync(new URL(`${folder}/text/${language}.json`, src)))
@@ -24,7 +21,9 @@ const words = [
   ["passwords?", { nl: "wachtwoord", fr: "mots? de passe", de: "passw" }],
   ["closures?", { nl: "sluiting", fr: "fermeture", de: "schließ" }],
   ["approvals?", { nl: "goedkeuring", fr: "accord", de: "freigabe" }],
-].map(([english, of]) => [new RegExp(`(?<![\\w{./-])(${english})(?![\\w}/-])`, "i"), Object.fromEntries(Object.entries(of).map(([language, word]) => [language, new RegExp(word, "i")]))])
+  // With a large letter it is the name of a program.
+  ["calendars?", { nl: "agenda", fr: "agenda", de: "kalender" }, ""],
+].map(([english, of, flags = "i"]) => [new RegExp(`(?<![\\w{./-])(${english})(?![\\w}/-])`, flags), Object.fromEntries(Object.entries(of).map(([language, word]) => [language, new RegExp(word, "i")]))])
 let wrong = 0
 const say = (text) => (console.error(text), wrong++)
 
@@ -47,7 +46,6 @@ for (const folder of readdirSync(src)) {
         continue
       }
       if (holes(other[key]) !== holes(english[key])) say(`${at}: ${key} has other placeholders than English`)
-      if (typed[language].test(other[key])) say(`${at}: ${key} has a space that breaks before a sign, or a straight apostrophe`)
       for (const [word, of] of words) if (word.test(english[key]) && !of[language].test(other[key])) say(`${at}: ${key} has another word than ${of[language]} for what English calls ${word.exec(english[key])[0]}`)
     }
     for (const key of Object.keys(other)) if (!(key in english)) say(`${at}: ${key} is not in English`)
