@@ -136,7 +136,7 @@ func keepDeed(ctx context.Context, tx *db.Tx, a *proto.Audit, out any) error {
 		switch {
 		case compared:
 			own.Was = matched
-		case !known && c.e.Status == http.StatusCreated:
+		case !known && c.e.status(out) == http.StatusCreated:
 			own.Was = own.Became - 1
 		case !known: // nothing has changed
 			own.Was = own.Became

@@ -10,6 +10,15 @@ import (
 // Versioned is implemented by answers that are one record: its version becomes the answer's ETag.
 type Versioned interface{ RecordVersion() int64 }
 
+// Stamp is the answer of a change that shows nothing of the record but its version.
+type Stamp struct {
+	None
+	Version int64 `json:"-"`
+}
+
+// RecordVersion is the answer's ETag.
+func (s Stamp) RecordVersion() int64 { return s.Version }
+
 // noVersion is one that no record has.
 const noVersion = -1
 

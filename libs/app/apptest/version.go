@@ -52,7 +52,7 @@ func (s *Service) CheckVersions(as *Client, changes map[string]Change) {
 			require.NotEqual(s.t, seen, done.Header.Get("ETag"), route)
 			require.Equal(s.t, done.Header.Get("ETag"), tag(), route)
 			as.With("If-Match", seen).Call(method+" "+c.Path, c.Body).Fails(412, "svc_version_mismatch")
-			as.With("If-Match", "*").Call(method+" "+c.Path, c.Body).Is(200)
+			as.With("If-Match", "*").Call(method+" "+c.Path, c.Body).Is(done.Status)
 		}
 	}
 }

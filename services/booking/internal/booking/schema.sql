@@ -282,6 +282,7 @@ CREATE TABLE service (
 	created_at timestamp with time zone NOT NULL,
 	updated_at timestamp with time zone NOT NULL,
 	mail_text text DEFAULT '' NOT NULL,
+	placed bigint DEFAULT 0 NOT NULL,
 	CONSTRAINT service_pkey PRIMARY KEY (id),
 	CONSTRAINT service_buffer_after_check CHECK ((buffer_after >= 0)),
 	CONSTRAINT service_buffer_before_check CHECK ((buffer_before >= 0)),

@@ -20,9 +20,11 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	tag := func() string { return o.admin.Patch(calendar, `{}`).Is(200).Header.Get("ETag") }
 	o.CheckVersions(o.admin, map[string]apptest.Change{
 		"PATCH /appointments/{id}": {Path: "/appointments/" + id, Body: `{"notes":"rings twice"}`},
-		"PATCH /services/{id}":     {Path: services, Body: `{"name":"Long talk"}`},
-		"DELETE /services/{id}":    {Path: services},
-		"PUT /staff/{user}/hours":  {Path: staff + "/hours", Body: `{"hours":{"1":[["08:00","12:00"]]}}`},
+		"PUT /services/order":      {Path: "/services/order", Body: `{"services":["` + other + `"]}`, Tag: func() string { return o.admin.Get("/services").Is(200).Header.Get("ETag") }},
+
+		"PATCH /services/{id}":    {Path: services, Body: `{"name":"Long talk"}`},
+		"DELETE /services/{id}":   {Path: services},
+		"PUT /staff/{user}/hours": {Path: staff + "/hours", Body: `{"hours":{"1":[["08:00","12:00"]]}}`},
 		// Name, meeting link and services are under one version with the hours.
 		"PATCH /staff/{user}":                 {Path: staff, Body: `{"name":"Dora","services":["` + other + `"]}`, Tag: func() string { return o.admin.Get(staff + "/hours").Is(200).Header.Get("ETag") }},
 		"PATCH /staff/{user}/calendars/{id}":  {Path: calendar, Body: `{"name":"Mine at home"}`, Tag: tag},

@@ -49,7 +49,7 @@ func (r *Room) Services(set *op.Set) {
 	op.Add(set, op.Op{ID: "create-service", Undo: op.Undo{By: "archive-service"}, Route: "POST /services", Perm: auth.ManageCRM, App: r.Service, Status: 201, Record: "service", Doc: "Add a bookable service.",
 		Use:   "Give staff the user ids of those who do it, else nobody can be booked. Answers with the service.",
 		Fails: op.Fails{"svc_not_found": "There is no such form."}}, r.createService)
-	op.Add(set, op.Op{ID: "order-services", Undo: op.Undo{Steps: true}, Route: "PUT /services/order", Perm: auth.ManageCRM, App: r.Service, Record: "service",
+	op.Add(set, op.Op{ID: "order-services", Undo: op.Undo{Steps: true}, Versioned: true, Route: "PUT /services/order", Perm: auth.ManageCRM, App: r.Service, Record: "service",
 		Doc:   "Change the order of services: those that are named come first, the others keep theirs behind them.",
 		Use:   "Visitors and team see services in this order. It sets sort_order of all services. Answers with those that are not archived.",
 		Fails: op.Fails{"svc_not_found": "One of the services does not exist."}}, orderServices)

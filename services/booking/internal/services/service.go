@@ -44,6 +44,7 @@ type BookableService struct {
 	UpdatedAt       time.Time `json:"updated_at" doc:"When it last changed."`
 
 	version int64
+	placed  int64 // how often it got another place in lists
 }
 
 // RecordVersion is the answer's ETag.
@@ -51,7 +52,7 @@ func (s BookableService) RecordVersion() int64 { return s.version }
 
 const selectServices = `select id, name, description, duration_min, buffer_before, buffer_after, price, location_type, location_details,
 	mail_text, confirmation, bookable_online, min_notice_min, max_advance_days, form_id, sort_order,
-	array(select user_id from skill where service_id = service.id order by user_id) as staff, archived, created_at, updated_at, version from service `
+	array(select user_id from skill where service_id = service.id order by user_id) as staff, archived, created_at, updated_at, version, placed from service `
 
 func queryServices(ctx context.Context, tx *db.Tx, where string, args ...any) ([]BookableService, error) {
 	rows, err := tx.Query(ctx, selectServices+where, args...)
@@ -65,9 +66,9 @@ func collectServices(rows pgx.Rows) ([]BookableService, error) {
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (BookableService, error) {
 		read, err := pgx.RowToStructByName[struct {
 			BookableService
-			Version int64
+			Version, Placed int64
 		}](row)
-		read.BookableService.version = read.Version
+		read.version, read.placed = read.Version, read.Placed
 		return read.BookableService, err
 	})
 }
@@ -95,9 +96,31 @@ type findServices struct {
 	IncludeArchived bool `json:"include_archived,omitempty"`
 }
 
-func listServices(ctx context.Context, tx *db.Tx, in findServices) (db.List[BookableService], error) {
-	all, err := queryServices(ctx, tx, `where not archived or $1 order by sort_order, lower(name), id`, in.IncludeArchived)
-	return db.All(all), err
+// listBookableService, named as its schema, is a list of services.
+type listBookableService struct {
+	db.List[BookableService]
+	version int64
+}
+
+// RecordVersion is the answer's ETag: the version of the order of all services, which grows with each that gets another place.
+func (l listBookableService) RecordVersion() int64 { return l.version }
+
+// listed lists all services, or those that are not archived.
+func listed(all []BookableService, archived bool) listBookableService {
+	version := orderVersion(all)
+	return listBookableService{db.All(slices.DeleteFunc(all, func(s BookableService) bool { return s.Archived && !archived })), version}
+}
+
+func orderVersion(all []BookableService) (sum int64) {
+	for _, s := range all {
+		sum += s.placed
+	}
+	return sum
+}
+
+func listServices(ctx context.Context, tx *db.Tx, in findServices) (listBookableService, error) {
+	all, err := queryServices(ctx, tx, `order by sort_order, lower(name), id`)
+	return listed(all, in.IncludeArchived), err
 }
 
 type orderedServices struct {
@@ -105,19 +128,22 @@ type orderedServices struct {
 }
 
 // orderServices puts services before all others, in the order given; the others keep theirs. Whose place in lists stays the same is not changed.
-func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[BookableService], error) {
+func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (listBookableService, error) {
 	if _, err := tx.Exec(ctx, `select from service order by id for no key update`); err != nil {
-		return db.List[BookableService]{}, err
+		return listBookableService{}, err
 	}
 	all, err := queryServices(ctx, tx, `order by sort_order, lower(name), id`)
 	if err != nil {
-		return db.List[BookableService]{}, err
+		return listBookableService{}, err
+	}
+	if err := tx.Match(orderVersion(all)); err != nil {
+		return listBookableService{}, err
 	}
 	before := idsOf(all)
 	places := map[uuid.UUID]int{}
 	for i, id := range in.Services {
 		if !slices.ContainsFunc(all, func(s BookableService) bool { return s.ID == id }) {
-			return db.List[BookableService]{}, fault.NotFound("service")
+			return listBookableService{}, fault.NotFound("service")
 		}
 		places[id] = i
 	}
@@ -136,11 +162,12 @@ func orderServices(ctx context.Context, tx *db.Tx, in orderedServices) (db.List[
 			continue
 		}
 		s.SortOrder = i + 1
+		s.placed++
 		if all[i], err = saveService(ctx, tx, s, proto.KindServiceUpdated); err != nil {
-			return db.List[BookableService]{}, err
+			return listBookableService{}, err
 		}
 	}
-	return db.All(slices.DeleteFunc(all, func(s BookableService) bool { return s.Archived })), nil
+	return listed(all, false), nil
 }
 
 func idsOf(all []BookableService) []uuid.UUID {
@@ -349,7 +376,7 @@ func saveService(ctx context.Context, tx *db.Tx, s BookableService, kind string)
 	_, err := tx.Exec(ctx, `update service set name = @name, description = @description, duration_min = @duration_min, buffer_before = @buffer_before,
 		buffer_after = @buffer_after, price = @price, location_type = @location_type, location_details = @location_details,
 		mail_text = @mail_text, confirmation = @confirmation, bookable_online = @bookable_online, min_notice_min = @min_notice_min, max_advance_days = @max_advance_days,
-		form_id = @form_id, sort_order = @sort_order, archived = @archived, updated_at = @updated_at, version = @version where id = @id`, s.columns())
+		form_id = @form_id, placed = placed + (sort_order <> @sort_order)::int, sort_order = @sort_order, archived = @archived, updated_at = @updated_at, version = @version where id = @id`, s.columns())
 	if err != nil {
 		return s, err
 	}

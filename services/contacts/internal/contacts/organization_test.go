@@ -109,13 +109,13 @@ func TestWhatAnOrganizationIs(t *testing.T) {
 		require.Equal(t, object{"id": one, "name": "One", "role": "Owner"}, admin.Get("/contacts/"+ann).Is(200).Field("organization"))
 		admin.Put("/organizations/"+two+"/contacts/"+ann, object{"is_primary": true}).Is(204)
 		require.Equal(t, object{"id": two, "name": "Two", "role": ""}, admin.Get("/contacts/"+ann).Is(200).Field("organization"))
-		require.Equal(t, []any{object{"id": two, "name": "Two", "role": "", "is_primary": true}, object{"id": one, "name": "One", "role": "Owner", "is_primary": false}},
+		require.Equal(t, []any{object{"id": two, "name": "Two", "role": "", "is_primary": true, "version": 3.0}, object{"id": one, "name": "One", "role": "Owner", "is_primary": false, "version": 3.0}},
 			admin.Get("/contacts/"+ann+"/organizations").Is(200).Field("items"))
 		require.Len(t, admin.Get("/contacts?organization="+one).Is(200).Items(), 2)
 
 		require.Len(t, admin.Get("/organizations/"+one+"/contacts").Is(200).Items(), 2)
 		require.EqualValues(t, 2, admin.Get("/organizations/"+one).Is(200).Field("contacts_count"))
-		require.Equal(t, []any{object{"id": bob, "name": "Bob", "role": "", "is_primary": false}}, own.Get("/organizations/"+one+"/contacts").Is(200).Field("items"))
+		require.Equal(t, []any{object{"id": bob, "name": "Bob", "role": "", "is_primary": false, "version": 2.0}}, own.Get("/organizations/"+one+"/contacts").Is(200).Field("items"))
 		require.EqualValues(t, 1, own.Get("/organizations/"+one).Is(200).Field("contacts_count"))
 		require.EqualValues(t, 1, own.Get("/organizations").Is(200).Field("items.1.contacts_count"))
 		own.Put("/organizations/"+one+"/contacts/"+ann, object{"role": "x"}).Fails(404, "svc_not_found")

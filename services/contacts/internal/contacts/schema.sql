@@ -180,6 +180,7 @@ CREATE TABLE field_group (
 	label text NOT NULL,
 	sort_order integer DEFAULT 0 NOT NULL,
 	created_at timestamp with time zone NOT NULL,
+	version bigint DEFAULT 1 NOT NULL,
 	CONSTRAINT field_group_pkey PRIMARY KEY (id),
 	CONSTRAINT field_group_entity_check CHECK ((entity = ANY (ARRAY['contact', 'organization', 'submission'])))
 );
@@ -362,6 +363,7 @@ CREATE TABLE tag (
 	name text NOT NULL,
 	created_at timestamp with time zone NOT NULL,
 	deleting boolean DEFAULT false NOT NULL,
+	version bigint DEFAULT 1 NOT NULL,
 	CONSTRAINT tag_pkey PRIMARY KEY (slug)
 );
 

@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"fmt"
 	"testing"
 
 	"frontdesk/libs/app/apptest"
@@ -18,6 +19,16 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 		path = record + "/notes/" + admin.Post(record+"/notes", `{"body":"Called."}`).Is(201).Text("id")
 		return path, func() string { return admin.Patch(path, `{}`).Is(200).Header.Get("ETag") }
 	}
+	field := "/fields/" + admin.Post("/fields", `{"entity":"contact","type":"text","label":"Size"}`).Is(201).Text("id")
+	group := "/field-groups/" + admin.Post("/field-groups", `{"entity":"contact","label":"Body"}`).Is(201).Text("id")
+	tag := "/tags/" + admin.Post("/tags", `{"name":"VIP"}`).Is(201).Text("slug")
+	// Only the list that a record is in has its version.
+	listed := func(list string) func() string {
+		return func() string { return fmt.Sprintf(`"%v"`, admin.Get(list).Is(200).Field("items.0.version")) }
+	}
+	link := organization + contact
+	admin.Put(link, `{"role":"Owner"}`).Is(204)
+	ofLink := listed(contact + "/organizations")
 	ofContact, contactTag := note(contact)
 	ofOrganization, organizationTag := note(organization)
 	s.CheckVersions(admin, map[string]apptest.Change{
@@ -27,6 +38,16 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 		"DELETE /organizations/{id}": {Path: organization},
 		"PATCH /tasks/{id}":          {Path: task, Body: `{"title":"Call back"}`},
 		"DELETE /tasks/{id}":         {Path: task},
+
+		"PATCH /fields/{id}":        {Path: field, Body: `{"label":"Length"}`, Tag: listed("/fields?entity=contact&include_archived=true")},
+		"DELETE /fields/{id}":       {Path: field, Tag: listed("/fields?entity=contact&include_archived=true")},
+		"PATCH /field-groups/{id}":  {Path: group, Body: `{"label":"Mind"}`, Tag: listed("/field-groups?entity=contact")},
+		"DELETE /field-groups/{id}": {Path: group, Tag: listed("/field-groups?entity=contact")},
+		"PATCH /tags/{slug}":        {Path: tag, Body: `{"name":"Very important"}`, Tag: listed("/tags")},
+		"DELETE /tags/{slug}":       {Path: tag, Tag: listed("/tags")},
+
+		"PUT /organizations/{id}/contacts/{contact_id}":    {Path: link, Body: `{"role":"Director"}`, Tag: ofLink},
+		"DELETE /organizations/{id}/contacts/{contact_id}": {Path: link, Tag: ofLink},
 
 		"PATCH /contacts/{id}/notes/{note}":       {Path: ofContact, Body: `{"pinned":true}`, Tag: contactTag},
 		"DELETE /contacts/{id}/notes/{note}":      {Path: ofContact, Tag: contactTag},

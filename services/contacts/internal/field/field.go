@@ -36,9 +36,11 @@ type Field struct {
 	ShowInList bool       `json:"show_in_list" doc:"It is a column of the list."`
 	Archived   bool       `json:"archived" doc:"It is kept and no longer offered."`
 	CreatedAt  time.Time  `json:"created_at" doc:"When it was made."`
-
-	Version int64 `json:"-"`
+	Version    int64      `json:"version" doc:"The ETag that changes of the field take in If-Match."`
 }
+
+// RecordVersion is the answer's ETag.
+func (f Field) RecordVersion() int64 { return f.Version }
 
 var fieldTypes = []string{"text", "long_text", "email", "phone", "url", "number", "date", "dropdown", "choices", "checkbox"}
 
@@ -237,6 +239,9 @@ func (r *Room) updateField(ctx context.Context, tx *db.Tx, in fieldChange) (Fiel
 		return f, fault.NotFound("field")
 	}
 	if err != nil {
+		return f, err
+	}
+	if err := tx.Match(f.Version); err != nil {
 		return f, err
 	}
 	old := f

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"frontdesk/libs/change"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
@@ -20,7 +21,13 @@ type group struct {
 	Entity    string    `json:"entity" enum:"contact,organization,submission" doc:"The kind of record that the field belongs to."`
 	Label     string    `json:"label" doc:"What people read."`
 	SortOrder int       `json:"sort_order" doc:"The place in lists, the lowest first."`
+	Version   int64     `json:"version" doc:"The ETag that changes of the group take in If-Match."`
 }
+
+// RecordVersion is the answer's ETag.
+func (g group) RecordVersion() int64 { return g.Version }
+
+const groupColumns = `id, entity, label, sort_order, version`
 
 // groupQuery asks for the groups of an entity.
 type groupQuery struct {
@@ -29,7 +36,7 @@ type groupQuery struct {
 
 // listGroups lists the field groups of an entity in their order.
 func (r *Room) listGroups(ctx context.Context, tx *db.Tx, in groupQuery) (db.List[group], error) {
-	rows, err := tx.Query(ctx, `select id, entity, label, sort_order from field_group where entity = $1 order by sort_order, created_at, id`, in.Entity)
+	rows, err := tx.Query(ctx, `select `+groupColumns+` from field_group where entity = $1 order by sort_order, created_at, id`, in.Entity)
 	if err != nil {
 		return db.List[group]{}, err
 	}
@@ -45,7 +52,7 @@ type newGroup struct {
 
 // createGroup makes a field group, behind the others.
 func (r *Room) createGroup(ctx context.Context, tx *db.Tx, in newGroup) (group, error) {
-	g := group{ID: db.NewID(), Entity: in.Entity, Label: in.Label}
+	g := group{ID: db.NewID(), Entity: in.Entity, Label: in.Label, Version: 1}
 	if err := cleanLabel(&g.Label); err != nil {
 		return g, err
 	}
@@ -65,12 +72,7 @@ type groupChange struct {
 
 // updateGroup changes a group's label or place.
 func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in groupChange) (group, error) {
-	var g group
-	err := tx.QueryRow(ctx, `select id, entity, label, sort_order from field_group where id = $1 for update`, in.ID).
-		Scan(&g.ID, &g.Entity, &g.Label, &g.SortOrder)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return g, fault.NotFound("field group")
-	}
+	g, err := lockGroup(ctx, tx, in.ID)
 	if err != nil {
 		return g, err
 	}
@@ -80,20 +82,38 @@ func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in groupChange) (grou
 	if err := cleanLabel(&g.Label); err != nil {
 		return g, err
 	}
-	if err := tx.ChangedFrom(was, g); err != nil {
+	if g == was {
+		return g, nil
+	}
+	c := change.Set{}
+	c.Note("label", was.Label, g.Label)
+	c.Note("sort_order", was.SortOrder, g.SortOrder)
+	tx.Changed(c)
+	g.Version++
+	_, err = tx.Exec(ctx, `update field_group set version = $2, label = $3, sort_order = $4 where id = $1`, g.ID, g.Version, g.Label, g.SortOrder)
+	return g, err
+}
+
+// lockGroup locks a group for a change; 404 svc_not_found for none, 412 svc_version_mismatch for one that the caller has seen otherwise.
+func lockGroup(ctx context.Context, tx *db.Tx, id uuid.UUID) (group, error) {
+	rows, err := tx.Query(ctx, `select `+groupColumns+` from field_group where id = $1 for update`, id)
+	if err != nil {
+		return group{}, err
+	}
+	g, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[group])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return g, fault.NotFound("field group")
+	}
+	if err != nil {
 		return g, err
 	}
-	_, err = tx.Exec(ctx, `update field_group set label = $2, sort_order = $3 where id = $1`, g.ID, g.Label, g.SortOrder)
-	return g, err
+	return g, tx.Match(g.Version)
 }
 
 // deleteGroup removes a group; its fields stay, without one.
 func (r *Room) deleteGroup(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
 	// Locked before its fields, as a field that joins it does.
-	if err := tx.QueryRow(ctx, `select id from field_group where id = $1 for update`, in.ID).Scan(&in.ID); err != nil {
-		if errors.Is(err, pgx.ErrNoRows) {
-			return op.None{}, fault.NotFound("field group")
-		}
+	if _, err := lockGroup(ctx, tx, in.ID); err != nil {
 		return op.None{}, err
 	}
 	fields, err := readFields(ctx, tx, `update field set group_id = null, version = version + 1 where group_id = $1 returning `+fieldColumns, in.ID)

@@ -40,7 +40,7 @@ func (r *Room) findSimilar(ctx context.Context, tx *db.Tx, in similarQuery) (db.
 	if !problem.IsZero() {
 		return db.List[similar]{}, fault.Invalid("email", problem)
 	}
-	rows, err := tx.Query(ctx, `
+	found, err := db.Rows[similar](ctx, tx, `
 		select id, name, reasons from (
 			select id, name, created_at, array_remove(array[
 				case when name_key <> '' and name_key = $1 then 'name' end,
@@ -50,10 +50,6 @@ func (r *Room) findSimilar(ctx context.Context, tx *db.Tx, in similarQuery) (db.
 				and (name_key <> '' and name_key = $1 or vat_key <> '' and vat_key = $2 or email_key <> '' and email_key = $3)) o
 		order by cardinality(reasons) desc, created_at, id limit $4`,
 		person.NameKey(in.Name), person.VATKey(person.VAT(in.VATNumber)), address.Key(email), maxSimilar)
-	if err != nil {
-		return db.List[similar]{}, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[similar])
 	return db.All(found), err
 }
 

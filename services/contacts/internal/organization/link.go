@@ -24,6 +24,7 @@ type Link struct {
 	Name      string    `json:"name" doc:"The name of the organization."`
 	Role      string    `json:"role" doc:"What the person does there, in words."`
 	IsPrimary bool      `json:"is_primary" doc:"It is the organization that stands beside the name."`
+	Version   int64     `json:"version" doc:"The version of the contact, which has its links: the ETag that changes of the link take in If-Match."`
 }
 
 // contactOrganizations lists the organizations of a contact, the primary one first.
@@ -37,13 +38,10 @@ func (r *Room) contactOrganizations(ctx context.Context, tx *db.Tx, in op.ByID) 
 
 // Of lists the organizations of a contact that are not in the trash, the primary one first.
 func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
-	rows, err := tx.Query(ctx, `
-		select o.id, o.name, l.role, l.is_primary from contact_organization l join organization o on o.id = l.organization_id
+	return db.Rows[Link](ctx, tx, `
+		select o.id, o.name, l.role, l.is_primary, c.version
+		from contact_organization l join organization o on o.id = l.organization_id join contact c on c.id = l.contact_id
 		where l.contact_id = $1 and o.deleted_at is null order by l.is_primary desc, l.created_at, o.id`, contact)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Link])
 }
 
 // organizationContacts lists the people of an organization that the actor may see.
@@ -55,14 +53,14 @@ func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) 
 	w.And("l.organization_id = ? and c.deleted_at is null", in.ID)
 	contact.OnlyOwn(&w, tx)
 	rows, err := tx.Query(ctx, `
-		select c.id, c.first_name, c.last_name, c.email, c.phone, l.role, l.is_primary
+		select c.id, c.first_name, c.last_name, c.email, c.phone, l.role, l.is_primary, c.version
 		from contact_organization l join contact c on c.id = l.contact_id where `+w.String()+` order by l.created_at, c.id`, w.Args...)
 	if err != nil {
 		return db.List[Link]{}, err
 	}
 	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Link, err error) {
 		var first, last, email, phone string
-		err = row.Scan(&l.ID, &first, &last, &email, &phone, &l.Role, &l.IsPrimary)
+		err = row.Scan(&l.ID, &first, &last, &email, &phone, &l.Role, &l.IsPrimary, &l.Version)
 		l.Name = person.DisplayName(first, last, email, phone)
 		return l, err
 	})
@@ -77,17 +75,29 @@ type newLink struct {
 }
 
 // linkContact links a person with an organization.
-func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.None, error) {
+func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.Stamp, error) {
+	c, o, err := lockBoth(ctx, tx, in.linkID)
+	if err != nil {
+		return op.Stamp{}, err
+	}
+	changed, err := SetLink(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
+	if changed {
+		c.Version++
+	}
+	return op.Stamp{Version: c.Version}, err
+}
+
+// lockBoth locks the two sides of a link; 412 svc_version_mismatch if the caller has seen another version of the contact.
+func lockBoth(ctx context.Context, tx *db.Tx, in linkID) (contact.Contact, Organization, error) {
 	c, err := contact.LockLive(ctx, tx, in.ContactID)
 	if err != nil {
-		return op.None{}, err
+		return c, Organization{}, err
 	}
 	o, err := LockLive(ctx, tx, in.ID)
 	if err != nil {
-		return op.None{}, err
+		return c, o, err
 	}
-	_, err = SetLink(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
-	return op.None{}, err
+	return c, o, tx.Match(c.Version)
 }
 
 // SetLink makes or changes the link between a locked contact and a locked organization. A link that stays
@@ -147,11 +157,7 @@ type linkID struct {
 
 // unlinkContact ends a link; both records stay, and so does what the timelines say of it.
 func (r *Room) unlinkContact(ctx context.Context, tx *db.Tx, in linkID) (op.None, error) {
-	c, err := contact.LockLive(ctx, tx, in.ContactID)
-	if err != nil {
-		return op.None{}, err
-	}
-	o, err := LockLive(ctx, tx, in.ID)
+	c, o, err := lockBoth(ctx, tx, in)
 	if err != nil {
 		return op.None{}, err
 	}

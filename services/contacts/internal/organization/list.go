@@ -107,12 +107,8 @@ func inOrder(ctx context.Context, tx *db.Tx, page *db.Cursor, by db.Order, narro
 	from := organizationFrom(tx, &w)
 	narrow(&w)
 	w.Behind(page, by)
-	rows, err := tx.Query(ctx, `select `+shownOrganization+`, `+by.TextKey()+` as text`+from+`
+	return db.Rows[placed](ctx, tx, `select `+shownOrganization+`, `+by.TextKey()+` as text`+from+`
 		where `+w.String()+db.LimitTo(by.By(), page.Limit), w.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[placed])
 }
 
 // latestActive is inOrder by the last activity, of all organizations that are not in the trash. No index has that order, for it is that of an organization

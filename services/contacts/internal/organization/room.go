@@ -81,11 +81,11 @@ func (r *Room) Organizations(set *op.Set) {
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteOrganization)
 	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
 		Record: "organization", Doc: "List the people of an organization with their role."}, r.organizationContacts)
-	op.Add(set, op.Op{ID: "link-contact-organization", Undo: op.Undo{Steps: true}, Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "link-contact-organization", Undo: op.Undo{Steps: true}, Versioned: true, Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
 		Doc:   "Link a person with an organization, or change the link.",
 		Use:   "is_primary makes it the person's main organization, in place of the one before. Repeating it changes nothing more.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.linkContact)
-	op.Add(set, op.Op{ID: "unlink-contact-organization", Undo: op.Undo{Steps: true}, Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "unlink-contact-organization", Undo: op.Undo{Steps: true}, Versioned: true, Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
 		Doc:   "End the link between a person and an organization; both stay.",
 		Use:   "Both timelines keep a record of the link. link-contact-organization brings it back.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.unlinkContact)

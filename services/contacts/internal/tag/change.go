@@ -41,7 +41,10 @@ func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in tagUpdate) (tag, err
 		return tag{}, err
 	}
 	t, err := lockTag(ctx, tx, in.Slug)
-	if err != nil || t.Name == name {
+	if err != nil {
+		return t, err
+	}
+	if err := tx.Match(t.Version); err != nil || t.Name == name {
 		return t, err
 	}
 	if t.deleting {
@@ -63,7 +66,7 @@ func (r *Room) updateTag(ctx context.Context, tx *db.Tx, in tagUpdate) (tag, err
 	tx.Changed(change.Set{"name": {Old: t.Name, New: name}})
 	tx.TakeBack("update-tag", map[string]any{"slug": t.Slug, "name": t.Name})
 	b := &pgx.Batch{}
-	b.Queue(`update tag set name = $2 where slug = $1`, t.Slug, name)
+	b.Queue(`update tag set name = $2, version = version + 1 where slug = $1`, t.Slug, name)
 	b.Queue(`delete from tag_change where name = $1`, name) // contacts that have it still have it again
 	b.Queue(startTagChange, t.Name, t.Slug, tx.Who, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
@@ -112,7 +115,10 @@ func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in tagMerge) (tag, erro
 // deleteTag takes a tag off every contact. The tag goes once none has it.
 func (r *Room) deleteTag(ctx context.Context, tx *db.Tx, in tagSlug) (op.None, error) {
 	t, err := lockTag(ctx, tx, in.Slug)
-	if err != nil || t.deleting {
+	if err != nil {
+		return op.None{}, err
+	}
+	if err := tx.Match(t.Version); err != nil || t.deleting {
 		return op.None{}, err
 	}
 	b := &pgx.Batch{}

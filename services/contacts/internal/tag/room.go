@@ -48,7 +48,7 @@ func (r *Room) Tags(set *op.Set) {
 		Doc:   "Create a tag, or get the one with the same name.",
 		Use:   "Tagging a contact makes the tag too, so this is rarely needed. Answers with the tag.",
 		Fails: op.Fails{"svc_conflict deleting": failDeleting}}, r.createTag)
-	op.Add(set, op.Op{ID: "update-tag", Undo: op.Undo{Steps: true}, Route: "PATCH /tags/{slug}", Perm: auth.ManageCRM, SeesAll: true, Idempotent: true, Record: "tag",
+	op.Add(set, op.Op{ID: "update-tag", Undo: op.Undo{Steps: true}, Versioned: true, Route: "PATCH /tags/{slug}", Perm: auth.ManageCRM, SeesAll: true, Idempotent: true, Record: "tag",
 		Doc: "Change the name of a tag on every contact that has it. Its slug stays, and the former name still means the tag.",
 		Use: "Use it to correct a tag for everybody. svc_duplicate names the tag that has the name in data.id: merge-tags makes the two one. Answers with the tag; the contacts follow in the background, see changing.",
 		Fails: op.Fails{"svc_duplicate": "Another tag has this name. data.id is its slug.",
@@ -57,7 +57,7 @@ func (r *Room) Tags(set *op.Set) {
 		Doc:   "Make another tag this one, on every contact that has it. The names of the other mean this one then.",
 		Use:   "Use it when two tags mean the same: slug stays, other_slug goes, and which contacts had it is in their timelines only. Ask the person you work for first. Answers with the tag; the contacts follow in the background, see changing.",
 		Fails: op.Fails{"svc_conflict deleting": failDeleting}}, r.mergeTags)
-	op.Add(set, op.Op{ID: "delete-tag", Undo: op.Undo{Never: op.ForGood}, Route: "DELETE /tags/{slug}", Perm: auth.ManageCRM, SeesAll: true, Record: "tag",
+	op.Add(set, op.Op{ID: "delete-tag", Undo: op.Undo{Never: op.ForGood}, Versioned: true, Route: "DELETE /tags/{slug}", Perm: auth.ManageCRM, SeesAll: true, Record: "tag",
 		Doc: "Delete a tag and take it off every contact. It is in list-tags until the last contact has lost it.",
 		Use: "The contacts stay; which of them had the tag is in their timelines only. Count them with find-contacts and ask the person you work for first."}, r.deleteTag)
 }

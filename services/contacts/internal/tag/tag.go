@@ -24,6 +24,7 @@ type tag struct {
 	Name     string               `json:"name" doc:"What people read."`
 	Slug     string               `json:"slug" doc:"Never changes, whatever the name becomes."`
 	Changing opt.Value[tagChange] `json:"changing" doc:"A rename, a merge or the deletion that has not reached every contact yet; else null."`
+	Version  int64                `json:"version" doc:"The ETag that a rename and the deletion take in If-Match."`
 
 	deleting bool
 	status   int
@@ -37,6 +38,9 @@ type tagChange struct {
 
 // StatusCode is 201 for a tag that was made, else 200.
 func (t tag) StatusCode() int { return cmp.Or(t.status, http.StatusOK) }
+
+// RecordVersion is the answer's ETag.
+func (t tag) RecordVersion() int64 { return t.Version }
 
 // RecordID names the tag in the audit log.
 func (t tag) RecordID() string { return t.Slug }
@@ -121,11 +125,11 @@ func Known(ctx context.Context, tx *db.Tx, typed []string) (map[string]string, e
 	return known, err
 }
 
-const tagColumns = `t.name, t.slug, t.deleting, (select sum(contacts_left) from tag_change c where c.slug = t.slug)`
+const tagColumns = `t.name, t.slug, t.version, t.deleting, (select sum(contacts_left) from tag_change c where c.slug = t.slug)`
 
 func scanTag(row pgx.CollectableRow) (t tag, err error) {
 	var left *int64
-	err = row.Scan(&t.Name, &t.Slug, &t.deleting, &left)
+	err = row.Scan(&t.Name, &t.Slug, &t.Version, &t.deleting, &left)
 	if left != nil {
 		t.Changing = opt.Of(tagChange{t.deleting, *left})
 	}
@@ -161,7 +165,7 @@ func makeTag(ctx context.Context, tx *db.Tx, name string) (tag, error) {
 			return t, err
 		}
 	}
-	t := tag{Name: name, Slug: base, status: http.StatusCreated}
+	t := tag{Name: name, Slug: base, Version: 1, status: http.StatusCreated}
 	for n := 2; ; n++ {
 		done, err := tx.Exec(ctx, `insert into tag (slug, name, created_at) values ($1, $2, $3) on conflict do nothing`, t.Slug, name, tx.Now)
 		if err != nil {

@@ -54,7 +54,7 @@ type Entry struct {
 	CreatedAt  time.Time             `json:"created_at" doc:"When it happened."`
 	EditedAt   *time.Time            `json:"edited_at" nullable:"true" doc:"When the text of the note last changed; null for never."`
 
-	Version int64 `json:"-"`
+	Version int64 `json:"version" doc:"The ETag that changes of a note take in If-Match."`
 }
 
 // RecordVersion is the answer's ETag.

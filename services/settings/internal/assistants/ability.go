@@ -30,6 +30,7 @@ type aIStatus struct {
 	ConnectRoles []string        `json:"connect_roles" doc:"Roles whose application passwords work."`
 	Abilities    []abilityStatus `json:"abilities" doc:"All abilities of the apps that are on."`
 	Connect      connect         `json:"connect"`
+	document.Stamp
 }
 
 // abilityStatus is an ability and whether assistants may use it.
@@ -139,14 +140,12 @@ func (r *Room) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (aIStatus, er
 		return aIStatus{}, err
 	}
 	var decided app.Assistants
-	if _, err := document.Read(ctx, tx, document.Assistants, &decided); err != nil {
-		return aIStatus{}, err
-	}
-	return r.aiStatusWith(reach, decided), nil
+	version, err := document.Read(ctx, tx, document.Assistants, &decided)
+	return r.aiStatusWith(reach, decided, version), err
 }
 
-func (r *Room) aiStatusWith(reach []string, decided app.Assistants) aIStatus {
-	out := aIStatus{AbilitiesAPI: true, Adapter: true, ConnectRoles: reach, Abilities: []abilityStatus{}, Connect: connect{
+func (r *Room) aiStatusWith(reach []string, decided app.Assistants, version int64) aIStatus {
+	out := aIStatus{Stamp: document.At(version), AbilitiesAPI: true, Adapter: true, ConnectRoles: reach, Abilities: []abilityStatus{}, Connect: connect{
 		URL: r.Config.PublicURL + "/v1/abilities", MCPURL: r.Config.PublicURL + mcp.Path,
 		Authentication: "HTTP Basic with a login and an application password that is marked for assistants",
 		PasswordsURL:   r.Config.PublicURL + "/v1/me/application-passwords"}}
@@ -185,7 +184,7 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 	if err != nil {
 		return aIStatus{}, err
 	}
-	decided, _, err := document.Change(ctx, tx, document.Assistants, publishExposure, func(doc *app.Assistants) error {
+	decided, version, err := document.Change(ctx, tx, document.Assistants, publishExposure, func(doc *app.Assistants) error {
 		if doc.Abilities == nil {
 			doc.Abilities = map[string]bool{}
 		}
@@ -196,7 +195,7 @@ func (r *Room) updateAI(ctx context.Context, tx *db.Tx, in struct {
 		maps.Copy(doc.Approval, in.Approval)
 		return nil
 	})
-	return r.aiStatusWith(reach, decided), err
+	return r.aiStatusWith(reach, decided, version), err
 }
 
 // isAbility reports whether a service has this ability, whatever its app.

@@ -99,7 +99,7 @@ func (r *Room) Connections(set *op.Set) {
 func (r *Room) Exposure(set *op.Set) {
 	op.Add(set, op.Op{ID: "get-ai-status", Route: "GET /integrations/ai", Perm: auth.ManageIntegrations, Doc: "List every ability, whether assistants may use it and whether it only reads.",
 		Use: "Use it when an ability is refused as unknown: mcp says whether it is exposed. A person changes that."}, r.aiStatus)
-	op.Add(set, op.Op{ID: "update-ai-exposure", Undo: op.Undo{Never: op.Access}, Route: "PATCH /integrations/ai", Perm: auth.ManageIntegrations, PersonOnly: true, Idempotent: true, Ability: "-", Record: "settings",
+	op.Add(set, op.Op{ID: "update-ai-exposure", Undo: op.Undo{Never: op.Access}, Versioned: true, Route: "PATCH /integrations/ai", Perm: auth.ManageIntegrations, PersonOnly: true, Idempotent: true, Ability: "-", Record: "settings",
 		Doc: "Choose which abilities assistants may use, and which of their calls wait until a person approves them. Only a person in the app can."}, r.updateAI)
 }
 

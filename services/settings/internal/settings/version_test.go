@@ -30,6 +30,7 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 		"PATCH /settings/general":                  {Path: "/settings/general", Body: `{"currency":"CHF"}`},
 		"PATCH /settings/portal":                   {Path: "/settings/portal", Body: `{"powered_by":true}`},
 		"PATCH /settings/api-access":               {Path: "/settings/api-access", Body: `{"roles":["staff"]}`},
+		"PATCH /integrations/ai":                   {Path: "/integrations/ai", Body: `{"abilities":{"svc/list-apps":false},"approval":{"svc/update-app":"writes"}}`},
 		"PATCH /settings/telemetry":                {Path: "/settings/telemetry", Body: `{"stats":true}`},
 		"PATCH /settings/roles/{role}": {Path: "/settings/roles/staff", Body: `{"visibility":"all"}`,
 			Tag: func() string { return admin.Get("/settings/roles").Is(200).Header.Get("ETag") }},
