@@ -29,7 +29,7 @@ const template = "/mail-templates/appointment.declined/fr"
 
 /**
  * Of each kind: make answers a record, at its screen's path and heading, field what is typed into, theirs makes the colleague's change,
- * stored reads what is stored, and words stand before everything that is typed. A change of what is unversioned is known by the stream alone.
+ * stored reads what is stored, and words stand before everything that is typed.
  */
 const kinds = {
   contact: {
@@ -43,7 +43,6 @@ const kinds = {
     theirs: (o, city) => admin.patch("/organizations/" + o.id, { mode: "overwrite", city }), stored: async (o) => (await admin.get("/organizations/" + o.id)).city,
   },
   note: {
-    unversioned: true,
     make: async () => {
       const c = await admin.post("/contacts", { last_name: "Clash " + unique() })
       return { ...c, note: await admin.post(`/contacts/${c.id}/notes`, { body: "Before" }) }
@@ -84,14 +83,12 @@ const kinds = {
     theirs: (w, name) => admin.patch("/webhooks/" + w.id, { name }), stored: async (w) => (await admin.get("/webhooks/" + w.id)).name,
   },
   field: {
-    unversioned: true,
     make: () => admin.post("/fields", { entity: "contact", label: "Clash " + unique(), type: "text" }),
     at: () => ["/settings/fields", "Fields"], field: async (f) => (await page.getByRole("button", { name: f.label, exact: true }).click(), page.getByRole("dialog").getByLabel("Name", { exact: true })),
     theirs: (f, label) => admin.patch("/fields/" + f.id, { label }), stored: async (f) => (await admin.get("/fields?entity=contact")).items.find((x) => x.id === f.id).label,
     clean: (f) => admin.patch("/fields/" + f.id, { archived: true }),
   },
   tag: {
-    unversioned: true,
     make: () => admin.post("/tags", { name: "Clash " + unique() }),
     at: (x) => ["/settings/tags?search=" + x.name, "Tags"], words: (x) => x.name + " ",
     field: async (x) => (await choose("Actions for the tag " + x.name, "Rename")(), named()),
@@ -118,6 +115,22 @@ const kinds = {
     at: () => ["/settings/mails?kind=appointment.declined&language=fr", "Sent mails"], field: field("subject"),
     theirs: (x, subject) => admin.put(template, { subject, body: x.body }), stored: async () => (await admin.get(template)).subject,
     clean: () => admin.call("DELETE", template),
+  },
+  group: {
+    make: () => admin.post("/field-groups", { entity: "contact", label: "Clash " + unique() }),
+    at: () => ["/settings/fields", "Fields"], field: async (g) => (await choose("Actions of " + g.label, "Rename")(), page.getByRole("dialog").getByLabel("Name", { exact: true })),
+    theirs: (g, label) => admin.patch("/field-groups/" + g.id, { label }), stored: async (g) => (await admin.get("/field-groups?entity=contact")).items.find((x) => x.id === g.id).label,
+    clean: (g) => admin.call("DELETE", "/field-groups/" + g.id),
+  },
+  link: {
+    make: async () => {
+      const c = await admin.post("/contacts", { last_name: "Clash " + unique() })
+      const organization = await admin.post("/organizations", { name: "Clash " + unique() })
+      await admin.put(`/organizations/${organization.id}/contacts/${c.id}`, { role: "Before" })
+      return { ...c, organization }
+    },
+    at: (c) => ["/contacts/" + c.id, c.last_name], field: async (c) => (await page.getByRole("button", { name: "Change the link with " + c.organization.name }).click(), page.getByRole("dialog").getByLabel("Role", { exact: true })),
+    theirs: (c, role) => admin.put(`/organizations/${c.organization.id}/contacts/${c.id}`, { role }), stored: async (c) => (await admin.get(`/contacts/${c.id}/organizations`)).items[0].role,
   },
   document: {
     make: () => admin.get("/settings/general"),
@@ -153,8 +166,8 @@ for (const [kind, k] of Object.entries(kinds))
     assert.equal(await input.inputValue(), words + "theirs")
     await input.fill(words + "mine")
     await k.theirs(record, words + "theirs again")
-    // Save does not wait for the stream: the version says it, where a kind has one.
-    if (!k.unversioned) await input.evaluate((i) => i.form.requestSubmit())
+    // Save does not wait for the stream: the version says it.
+    await input.evaluate((i) => i.form.requestSubmit())
     await said().waitFor()
     await form.getByRole("button", { name: "Save mine" }).click()
     await until("mine", async () => (await k.stored(record)) === words + "mine")
@@ -209,3 +222,61 @@ test("what is typed about the business is there again after its box was ticked o
   await page.getByRole("button", { name: "Save" }).click()
   await until("the profile", async () => (await desk.person.get("/settings/telemetry")).profile_data.company === "Linde and sons")
 })
+
+// What is saved with a press has no draft that somebody looks at: theirs comes while the press is on its way.
+const presses = {
+  "moves a service": {
+    begin: async () => {
+      const made = await Promise.all([1, 2, 3].map((n) => admin.post("/services", { name: `Clash ${n} ${unique()}`, duration_min: 30, sort_order: 1000 + n })))
+      return { name: made[2].name, at: ["/services", "Services"], made }
+    },
+    press: async ({ name }) => {
+      await page.getByRole("button", { name: "Change the order" }).click()
+      await page.getByRole("button", { name: `Move ${name} up` }).press("Enter")
+    },
+    call: "**/v1/services/order",
+    theirs: ({ made }) => admin.put("/services/order", { services: [made[0].id] }),
+    stored: async () => (await admin.get("/services")).items.map((s) => s.id),
+    clean: ({ made }) => Promise.all(made.map((s) => admin.call("DELETE", "/services/" + s.id))),
+  },
+  "moves a field": {
+    begin: async () => {
+      const made = []
+      for (const n of [1, 2]) made.push(await admin.post("/fields", { entity: "contact", label: `Clash ${n} ${unique()}`, type: "text" }))
+      return { name: made[1].label, at: ["/settings/fields", "Fields"], made }
+    },
+    press: ({ name }) => page.getByRole("button", { name: `Move ${name} up` }).press("Enter"),
+    call: "**/v1/fields/*",
+    theirs: ({ made }) => Promise.all(made.map((f) => admin.patch("/fields/" + f.id, { sort_order: f.sort_order + 50 }))),
+    stored: async ({ made }) => (await admin.get("/fields?entity=contact")).items.filter((f) => made.some((m) => m.id === f.id)).map((f) => f.sort_order),
+    clean: ({ made }) => Promise.all(made.map((f) => admin.patch("/fields/" + f.id, { archived: true }))),
+  },
+  "chooses which calls of an ability wait": {
+    begin: async () => ({ at: ["/settings/assistants?search=delete-organization", "AI assistants"] }),
+    press: () => page.getByRole("combobox", { name: "Approval of Delete organization" }).selectOption("writes"),
+    call: "**/v1/integrations/ai",
+    theirs: () => desk.person.patch("/integrations/ai", { approval: { "svc/delete-organization": "destructive" } }),
+    stored: async () => (await desk.person.get("/integrations/ai")).abilities.find((a) => a.name === "svc/delete-organization").approval,
+    clean: () => desk.person.patch("/integrations/ai", { approval: { "svc/delete-organization": "never" } }),
+  },
+}
+
+for (const [what, p] of Object.entries(presses))
+  test(`who ${what} while somebody else does is told, and theirs stays`, async (t) => {
+    const of = await p.begin()
+    t.after(() => p.clean(of))
+    await go(v, of.at[0])
+    await page.getByRole("heading", { name: of.at[1], level: 1 }).waitFor()
+    let theirs
+    await page.route(p.call, async (route) => {
+      if (!theirs && route.request().method() !== "GET") {
+        await p.theirs(of)
+        theirs = await p.stored(of)
+      }
+      await route.fallback()
+    })
+    await p.press(of)
+    await page.getByText("Somebody else changed this meanwhile.").first().waitFor()
+    await page.unroute(p.call)
+    assert.deepEqual(await p.stored(of), theirs)
+  })

@@ -47,6 +47,15 @@ test("an arrow goes to another choice, and only Enter or leaving makes it", asyn
   await page.getByRole("button", { name: /^Role/ }).waitFor()
   assert.equal((await desk.admin.get("/staff")).items.find((m) => m.user_id === who.user_id).role, role)
 
+  await open(v, "/settings/assistants?search=delete-organization", "AI assistants")
+  const approval = page.getByRole("combobox", { name: "Approval of Delete organization" })
+  await approval.focus()
+  await page.keyboard.press("ArrowDown")
+  assert.deepEqual([await approval.inputValue(), sent.length], ["writes", 1])
+  await page.keyboard.press("ArrowUp")
+  await page.keyboard.press("Enter")
+  assert.equal(sent.length, 1)
+
   await page.locator(".person-button").click()
   await page.getByRole("combobox", { name: "Language" }).focus()
   await page.keyboard.press("ArrowDown")
@@ -79,6 +88,23 @@ test("a note that is not filed asks before the person leaves, and a dialog befor
     await page.reload()
     await page.getByRole("button", { name: button }).first().waitFor()
     assert.equal(asked.splice(0).join(), "beforeunload", path)
+  }
+  await v.end()
+})
+
+test("a dialog in which something was typed stays, however often Escape is pressed", async () => {
+  const v = await member()
+  await open(v, "/contacts", "Contacts")
+  await v.page.getByRole("button", { name: "New contact" }).first().click()
+  const dialog = v.page.getByRole("dialog", { name: "New contact" })
+  await dialog.getByLabel("Last name").fill("Typed")
+  const question = v.page.getByRole("dialog", { name: "Leave without saving?" })
+  for (let i = 0; i < 3; i++) {
+    await v.page.keyboard.press("Escape")
+    await question.waitFor()
+    await v.page.keyboard.press("Escape")
+    await question.waitFor({ state: "detached" })
+    assert.equal(await dialog.getByLabel("Last name").inputValue(), "Typed")
   }
   await v.end()
 })

@@ -1,32 +1,38 @@
 // The order of services: by mouse, by finger, or by keys.
 import { useQueryClient } from "@tanstack/react-query"
 import { ArrowDown, ArrowUp, GripVertical } from "lucide-react"
-import { useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { flushSync } from "react-dom"
-import { api, take } from "@/api/client"
+import { api, ifMatch, take } from "@/api/client"
+import { noteVersion, versionOf } from "@/api/version"
 import { drag } from "@/kit/drag"
-import { servicesQuery } from "@/kit/records"
+import { servicesOf, servicesQuery } from "@/kit/records"
 import { t } from "@/kit/text"
-import { toast, toastFault } from "@/kit/toast"
+import { toast } from "@/kit/toast"
+import { useDraft } from "@/kit/use-draft"
 import type { Service } from "./data"
 
-/** Saves each move at once. */
-export default function Order({ services }: { services: Service[] }) {
+const idsOf = (services: Service[], version: string | undefined) => noteVersion({ services: services.filter((s) => !s.archived).map((s) => s.id) }, version)
+
+/** Saves each move at once. version is that of the order, which another move that came first has changed. */
+export default function Order({ services, version }: { services: Service[]; version: string | undefined }) {
   const queries = useQueryClient()
-  const [order, setOrder] = useState(services)
+  const current = servicesQuery(false)
+  const load = async () => {
+    const all = await queries.query({ ...current, staleTime: 0 })
+    return idsOf(all, versionOf(all))
+  }
+  const draft = useDraft(useMemo(() => idsOf(services, version), [services, version]), { load, keep: () => {} }, async (sending) => {
+    const all = servicesOf(await take(api.PUT("/services/order", { params: { header: ifMatch(sending.version) }, body: sending.whole })))
+    queries.setQueryData(current.queryKey, all)
+    for (const key of [["services"], ["slots"]]) void queries.invalidateQueries({ queryKey: key })
+    return idsOf(all, versionOf(all))
+  })
+  const order = draft.mine.services.flatMap((id) => services.find((s) => s.id === id) ?? [])
   const list = useRef<HTMLOListElement>(null)
   const [said, setSaid] = useState("")
-  const save = async (next: Service[], before: Service[], undone = false) => {
-    setOrder(next)
-    try {
-      const after = await take(api.PUT("/services/order", { body: { services: next.map((s) => s.id) } }))
-      queries.setQueryData(servicesQuery(false).queryKey, after.items)
-      for (const key of [["services"], ["slots"]]) void queries.invalidateQueries({ queryKey: key })
-      if (!undone) toast(t("booking.ordered"), { undo: () => void save(before, next, true) })
-    } catch (e) {
-      setOrder(before)
-      toastFault(e)
-    }
+  const save = async (next: Service[], before: Service[]) => {
+    if (await draft.change("services", next.map((s) => s.id))) toast(t("booking.ordered"), { undo: () => void draft.change("services", before.map((s) => s.id)) })
   }
   const place = (from: number, to: number) => {
     if (to < 0 || to >= order.length || to === from) return

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { lazy, Suspense, useRef, useState } from "react"
 import { ArrowDownUp, BriefcaseBusiness, Plus } from "lucide-react"
+import { versionOf } from "@/api/version"
 import { Button, ButtonLink } from "@/kit/button"
 import { Total, useWalk } from "@/kit/list"
 import { Head, initials } from "@/kit/head"
@@ -37,7 +38,7 @@ export function Services() {
       </div>
       {query.isPending ? <Skeleton lines={8} /> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} />
         : query.data.length === 0 ? <Blank icon={BriefcaseBusiness} title={t("booking.no_services")} text={t("booking.no_services_text")}>{add}</Blank>
-        : ordering && many ? <Suspense fallback={<Skeleton lines={8} />}><Order services={active} /></Suspense>
+        : ordering && many ? <Suspense fallback={<Skeleton lines={8} />}><Order services={active} version={versionOf(query.data)} /></Suspense>
         : <ul ref={body} className="content cards">{query.data.map((s) => <Card key={s.id} s={s} />)}</ul>}
     </>
   )

@@ -1,8 +1,8 @@
 // The timeline of a contact or an organization, with its notes, which are written, changed and pinned here.
-import { useQueryClient } from "@tanstack/react-query"
+import { useQueryClient, type QueryKey } from "@tanstack/react-query"
 import { Pencil, Pin, PinOff, Trash2 } from "lucide-react"
-import { useMemo, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { useState } from "react"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { addNote } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
@@ -12,7 +12,7 @@ import { can, me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { Clash, useDraft } from "@/kit/use-draft"
+import { Clash, useDraft, useListed } from "@/kit/use-draft"
 import { Timeline, timelineKey } from "./timeline"
 
 type Entry = Schema<"Entry">
@@ -25,7 +25,8 @@ type Type = (typeof types)[number]
 export function History({ kind, id, readOnly }: Of & { readOnly: boolean }) {
   const [type, setType] = useState<Type>()
   const [editing, setEditing] = useState<string>()
-  const list = useList<Entry>(type ? [...timelineKey(kind, id), type] : timelineKey(kind, id), (cursor, signal) =>
+  const key = type ? [...timelineKey(kind, id), type] : timelineKey(kind, id)
+  const list = useList<Entry>(key, (cursor, signal) =>
     take(api.GET(`/${kind}/{id}/activities`, { params: { path: { id }, query: { cursor, per_page: 20, ...(type && { type: [type] }) } }, signal })))
   // A person's note stands in the timeline of their organization too: it is changed on the person's screen.
   const mine = (e: Entry) => !readOnly && e.type === "note" && (kind === "contacts" || e.contact === null) && (e.user_id === me.user_id || can("svc_manage_crm"))
@@ -35,7 +36,7 @@ export function History({ kind, id, readOnly }: Of & { readOnly: boolean }) {
       <div><Choice label={t("contacts.timeline_all")} value={type} options={types.map((value) => ({ value, label: t(`contacts.timeline.${value}`) }))} onChange={setType} /></div>
       {list.isPending ? <Skeleton lines={5} /> : list.isError && list.items.length === 0 ? <Failed error={list.error} retry={() => void list.refetch()} /> : list.items.length === 0 ? <p className="soft">{t("list.nothing")}</p> : (
         <Timeline entries={list.items} named={kind === "organizations"} beside={(e) => mine(e) && <NoteMenu kind={kind} id={id} note={e} onEdit={() => setEditing(e.id)} />}
-          instead={(e) => editing === e.id && <EditNote kind={kind} id={id} note={e} onClose={() => setEditing(undefined)} />} />
+          instead={(e) => editing === e.id && <EditNote at={key} kind={kind} id={id} note={e} onClose={() => setEditing(undefined)} />} />
       )}
       {list.hasNextPage && <div><Button small busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
     </div>
@@ -58,7 +59,7 @@ function NoteMenu({ kind, id, note, onEdit }: Of & { note: Entry; onEdit: () => 
     }
   }
   const pin = (pinned: boolean): Promise<void> => run(async () => {
-    await take(api.PATCH(`/${kind}${notePath}`, { params, body: { pinned } }))
+    await take(api.PATCH(`/${kind}${notePath}`, { params: { ...params, header: ifMatch("*") }, body: { pinned } }))
     toast(t(pinned ? "contacts.note_pinned_now" : "contacts.note_unpinned"), { undo: () => void pin(!pinned) })
   })
   const remove = async () => {
@@ -78,11 +79,11 @@ function NoteMenu({ kind, id, note, onEdit }: Of & { note: Entry; onEdit: () => 
 }
 
 /** A note's text while it is changed, where it stands. */
-function EditNote({ kind, id, note, onClose }: Of & { note: Entry; onClose: () => void }) {
+function EditNote({ at, kind, id, note, onClose }: Of & { at: QueryKey; note: Entry; onClose: () => void }) {
   const queries = useQueryClient()
-  const record = useMemo(() => ({ body: note.body }), [note.body])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {} }, async ({ change: { body = "" } }) => {
-    await take(api.PATCH(`/${kind}${notePath}`, { params: { path: { id, note: note.id } }, body: { body } }))
+  const listed = useListed(at, note, ({ pages }: { pages: Page<Entry>[] }, { id }) => pages.flatMap((p) => p.items ?? []).find((e) => e.id === id), (e = note) => ({ body: e.body }))
+  const draft = useDraft(...listed, async ({ change: { body = "" }, version }) => {
+    await take(api.PATCH(`/${kind}${notePath}`, { params: { path: { id, note: note.id }, header: ifMatch(version) }, body: { body } }))
     await queries.invalidateQueries({ queryKey: timelineKey(kind, id) })
     return { body }
   })
@@ -107,7 +108,7 @@ function Note({ kind, id }: Of) {
     const cached = timelineKey(kind, id)
     void queries.cancelQueries({ queryKey: cached })
     const before = queries.getQueryData(cached)
-    const entry: Entry = { id: key, type: "note", subject: "", body, data: {}, channel: me.channel, actor_label: me.name, user_id: me.user_id, contact: null, pinned: false, created_at: new Date().toISOString(), edited_at: null }
+    const entry: Entry = { id: key, type: "note", subject: "", body, data: {}, channel: me.channel, actor_label: me.name, user_id: me.user_id, contact: null, pinned: false, created_at: new Date().toISOString(), edited_at: null, version: 1 }
     queries.setQueryData<{ pages: Page<Entry>[] }>(cached, (old) => old && { ...old, pages: old.pages.map((p, i) => (i === 0 ? { ...p, items: [entry, ...(p.items ?? [])] } : p)) })
     try {
       await take(api.POST(`/${kind}/{id}/notes`, { params: { path: { id }, header: { "Idempotency-Key": key } }, body: { body } }))

@@ -1,9 +1,9 @@
 // The organizations of a person, and the people of an organization.
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { Pencil, Plus, Star, Unlink } from "lucide-react"
-import { useMemo, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { useState } from "react"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { linkContactOrganization } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
@@ -13,7 +13,7 @@ import { Picker, type Choice } from "@/kit/picker"
 import { Failed } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { useDraft } from "@/kit/use-draft"
+import { useDraft, useListed } from "@/kit/use-draft"
 import { timelineKey } from "./timeline"
 import { contactKey, findContacts, findOrganizations } from "@/kit/records"
 
@@ -36,15 +36,15 @@ export function Links({ side, id, readOnly }: { side: Side; id: string; readOnly
   const again = (linked: string) => {
     for (const key of [linksKey(side, id), linksKey(other(side), linked), timelineKey(side, id), ...(side === "contacts" ? [contactKey(id)] : [])]) void queries.invalidateQueries({ queryKey: key })
   }
-  const put = async (linked: string, body: { role?: string; is_primary?: boolean }) => {
-    await take(api.PUT("/organizations/{id}/contacts/{contact_id}", { params: { path: path(linked) }, body }))
+  const put: Put = async (linked, version, body) => {
+    await take(api.PUT("/organizations/{id}/contacts/{contact_id}", { params: { path: path(linked), header: ifMatch(version) }, body }))
     again(linked)
   }
   const unlink = async (l: Linked) => {
     try {
       await api.DELETE("/organizations/{id}/contacts/{contact_id}", { params: { path: path(l.id) } })
       again(l.id)
-      toast(t("contacts.unlinked", { name: l.name }), { undo: () => void put(l.id, { role: l.role, is_primary: l.is_primary }).catch(toastFault) })
+      toast(t("contacts.unlinked", { name: l.name }), { undo: () => void put(l.id, undefined, { role: l.role, is_primary: l.is_primary }).catch(toastFault) })
     } catch (e) {
       toastFault(e)
     }
@@ -71,16 +71,18 @@ export function Links({ side, id, readOnly }: { side: Side; id: string; readOnly
           ))}
         </ul>
       )}
-      {open && <Edit side={side} link={open === "new" ? undefined : links.find((l) => l.id === open.id) ?? open} onClose={() => setOpen(undefined)} onSave={put} />}
+      {open && <Edit at={linksKey(side, id)} side={side} link={open === "new" ? undefined : links.find((l) => l.id === open.id) ?? open} onClose={() => setOpen(undefined)} onSave={put} />}
     </Panel>
   )
 }
 
-function Edit({ side, link, onClose, onSave }: { side: Side; link?: Linked; onClose: () => void; onSave: (id: string, body: { role: string; is_primary: boolean }) => Promise<void> }) {
+type Put = (linked: string, version: string | undefined, body: Pick<Linked, "role" | "is_primary">) => Promise<void>
+
+function Edit({ at, side, link, onClose, onSave }: { at: QueryKey; side: Side; link?: Linked; onClose: () => void; onSave: Put }) {
   const [chosen, setChosen] = useState<Choice | null>(link ?? null)
   const people = side === "organizations"
-  const record = useMemo(() => ({ role: link?.role ?? "", is_primary: link?.is_primary ?? false }), [link])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !link }, async ({ whole }) => void (chosen && (await onSave(chosen.id, whole))))
+  const listed = useListed(at, link, ({ items }: { items: Linked[] }, { id }) => items.find((l) => l.id === id), (l?: Linked) => ({ role: l?.role ?? "", is_primary: l?.is_primary ?? false }))
+  const draft = useDraft(...listed, async ({ whole, version }) => void (chosen && (await onSave(chosen.id, version, whole))))
   const form = useDraftForm(draft, onClose)
   return (
     <Dialog title={link ? t("contacts.link_edit", { name: link.name }) : t(people ? "contacts.link_person" : "contacts.link_organization")} onClose={onClose} size="s" guarded={draft.dirty || form.dirty}>

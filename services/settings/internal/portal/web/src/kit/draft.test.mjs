@@ -208,6 +208,34 @@ test("saves of one record go one after the other, each with the version that the
   assert.equal(draft.state.sending, false)
 })
 
+test("what is older than what is known changes nothing", async () => {
+  const { api, draft } = begin()
+  const before = draft.state.base
+  draft.set("name", "Mine")
+  await draft.save(api)
+  draft.see(before)
+  assert.deepEqual([draft.state.mine.name, draft.state.clashes, draft.dirty], ["Mine", [], []])
+})
+
+test("of two choices that are both refused neither stays, and of two of which the first is refused the second", async () => {
+  const { api, draft } = begin()
+  const refuse = { ...api, send: async () => Promise.reject(Object.assign(new Error("offline"), { status: 0 })) }
+  const both = [draft.change(refuse, "name", "First"), draft.change(refuse, "name", "Second")]
+  assert.deepEqual((await Promise.allSettled(both)).map((x) => x.status), ["rejected", "rejected"])
+  assert.deepEqual([draft.state.mine.name, draft.dirty], [base.name, []])
+  const one = [draft.change(refuse, "name", "First"), draft.change(api, "name", "Second")]
+  assert.deepEqual((await Promise.allSettled(one)).map((x) => x.status), ["rejected", "fulfilled"])
+  assert.deepEqual([draft.state.mine.name, api.record.name, draft.dirty], ["Second", "Second", []])
+})
+
+test("a choice that waits behind one that clashes is not sent either", async () => {
+  const { api, draft } = begin()
+  api.others({ name: "Theirs" })
+  const both = await Promise.allSettled([draft.change(api, "name", "First"), draft.change(api, "name", "Second")])
+  assert.deepEqual(both.map((x) => x.reason?.status), [412, 412])
+  assert.deepEqual([api.record.name, draft.state.mine.name, draft.state.clashes, api.sent.length], ["Theirs", "Theirs", [], 1])
+})
+
 test("a save of one value leaves the others as they are typed", async () => {
   const { api, draft } = begin()
   draft.set("name", "Mine")

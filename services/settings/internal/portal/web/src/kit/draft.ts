@@ -131,10 +131,10 @@ export class Draft<T extends object> {
     else this.#become({ mine: paths.reduce((m, path) => put(m, path, at(base, path)), mine), clashes: clashes.filter((p) => !paths.includes(p)) })
   }
 
-  /** Notes the newest state of the record. During a save it may already have what is being sent, so it waits for the answer. */
+  /** Notes a state of the record, unless a later one is known. During a save it may already have what is being sent, so it waits for the answer. */
   see(record: T) {
     if (this.#waiting > 0) this.#missed = record
-    else if (record !== this.state.base) this.#become(this.#onto(record))
+    else if (!isLater(this.state.base, record) && record !== this.state.base) this.#become(this.#onto(record))
   }
 
   #onto(theirs: T): Pick<State<T>, "base" | "mine" | "clashes"> {
@@ -150,7 +150,6 @@ export class Draft<T extends object> {
    * nobody has decided about them nothing is sent.
    */
   async save(source: Source<T>, paths = this.dirty): Promise<void> {
-    if (paths.some((path) => this.state.clashes.includes(path))) throw clash(new Fault("undecided", 0))
     const sent = paths.map((path) => [path, trimmed(at(this.state.mine, path))] as const)
     this.#waiting++
     this.#become({ sending: true })
@@ -169,6 +168,17 @@ export class Draft<T extends object> {
     }
   }
 
+  /** Saves a value at once. A refusal takes it back, unless another one was set meanwhile, and is thrown. */
+  async change(source: Source<T>, path: string, value: unknown) {
+    this.set(path, value)
+    try {
+      await this.save(source, [path])
+    } catch (e) {
+      if (same(at(this.state.mine, path), value)) this.drop([path])
+      throw e
+    }
+  }
+
   /** Waits for the saves that were begun, and reports whether something is left that is not saved. */
   async left(): Promise<boolean> {
     await this.#sends
@@ -179,6 +189,8 @@ export class Draft<T extends object> {
     for (let tries = 1; ; tries++) {
       const base = this.state.base
       const changed = sent.filter(([path, value]) => !same(value, at(base, path)))
+      const undecided = () => changed.some(([path]) => this.state.clashes.includes(path))
+      if (undecided()) throw clash(new Fault("svc_version_mismatch", 412))
       if (changed.length === 0 && !source.creates) return
       const apply = <R extends object>(to: R) => changed.reduce((r, [path, value]) => put(r, path, value), to)
       const whole = apply(base)
@@ -194,7 +206,7 @@ export class Draft<T extends object> {
       } catch (e) {
         if ((e as { status?: number }).status !== 412 || tries === 5) throw e
         this.#become(this.#onto(await source.load()))
-        if (changed.some(([path]) => this.state.clashes.includes(path))) throw clash(e as object)
+        if (undecided()) throw clash(e as object)
       }
     }
   }

@@ -1,6 +1,7 @@
 // Records that screens of several folders name or choose from: their queries, with the keys under which they are cached.
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { api, take, type Schema } from "@/api/client"
+import { noteVersion, versionOf } from "@/api/version"
 import type { Choice } from "./picker"
 
 /** One array, so that what depends on it stands still until there is another. */
@@ -9,7 +10,9 @@ const none: never[] = []
 export const contactKey = (id: string) => ["contacts", "one", id]
 export const contactQuery = (id: string) => queryOptions({ queryKey: contactKey(id), queryFn: () => take(api.GET("/contacts/{id}", { params: { path: { id } } })) })
 export const servicesQuery = (archived: boolean) =>
-  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => (await take(api.GET("/services", { params: { query: { include_archived: archived } } }))).items, staleTime: 60_000 })
+  queryOptions({ queryKey: ["services", "list", archived], queryFn: async () => servicesOf(await take(api.GET("/services", { params: { query: { include_archived: archived } } }))), staleTime: 60_000 })
+/** The services of an answer, with the version of their order. */
+export const servicesOf = (answer: { items: Schema<"BookableService">[] }) => noteVersion(answer.items, versionOf(answer))
 
 /** All appointments of a contact, from the first one on: however many there are, the newest are among them. */
 export const appointmentsOf = (contact: string) =>

@@ -2,8 +2,9 @@
 import { useQueryClient, type QueryKey } from "@tanstack/react-query"
 import { useBlocker } from "@tanstack/react-router"
 import { CircleAlert } from "lucide-react"
-import { useLayoutEffect, useState, useSyncExternalStore } from "react"
+import { useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react"
 import { Keys } from "@/api/attempts"
+import { noteVersion, tagOf } from "@/api/version"
 import { Button } from "./button"
 import { confirm } from "./dialog"
 import { at, Draft, isLater, type Sending, type Source } from "./draft"
@@ -57,12 +58,10 @@ export function useDraft<T extends object>(record: T, from: QueryKey | Omit<Sour
     },
   }
   const change = async (path: string, value: unknown) => {
-    draft.set(path, value)
     try {
-      await draft.save(source, [path])
+      await draft.change(source, path, value)
       return true
     } catch (e) {
-      draft.drop([path])
       toastFault(e)
       return false
     }
@@ -78,6 +77,21 @@ export function useDraft<T extends object>(record: T, from: QueryKey | Omit<Sour
     save: (paths) => draft.save(source, paths),
     change,
   }
+}
+
+/**
+ * A part of a record of a list, of under the list's key, with the version that it has there; without of the part of a new one. It stands in place of
+ * useDraft's record and key. find looks the record up in what the query of key holds.
+ */
+export function useListed<Data, Item extends { version: number }, T extends object>(queryKey: QueryKey, of: Item | undefined, find: (data: Data, of: Item) => Item | undefined, part: (of?: Item) => T) {
+  const queries = useQueryClient()
+  const tagged = (x?: Item) => (x ? noteVersion(part(x), tagOf(x.version)) : part())
+  const load = async () => {
+    await queries.refetchQueries({ queryKey, exact: true }, { throwOnError: true })
+    const data = queries.getQueryData<Data>(queryKey)
+    return tagged((data && of && find(data, of)) ?? of)
+  }
+  return [useMemo(() => tagged(of), [of]), { load, keep: () => {}, creates: !of }] as const
 }
 
 /** How the record of a query is read and kept. */

@@ -2,9 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { Bot, CircleAlert, Eye, PencilLine, Unplug } from "lucide-react"
 import { useMemo, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
+import { noteVersion, versionOf } from "@/api/version"
 import { Button } from "@/kit/button"
+import { useChoice } from "@/kit/choice"
 import { CopyField } from "@/kit/copy"
 import { agoText, dateText } from "@/kit/dates"
 import { confirm } from "@/kit/dialog"
@@ -65,18 +67,16 @@ function Connecting({ status }: { status: Status }) {
 type Level = Ability["approval"]
 const levels: Level[] = ["never", "writes", "destructive"]
 
-/** Which calls wait until a person approves them; save throws what refuses it. */
-function Waits({ value, of, save }: { value: Level; of: string; save: (level: Level) => Promise<unknown> }) {
-  const change = async (level: Level) => {
-    try {
-      await save(level)
-      toast(t("settings.saved", { name: t("settings.approval.of", { name: of }) }))
-    } catch (e) {
-      toastFault(e)
-    }
+/** Which calls wait until a person approves them; save reports whether that is kept. */
+function Waits({ value, of, save }: { value: Level; of: string; save: (level: Level) => Promise<boolean> }) {
+  const [on, setOn] = useState<Level>()
+  const choose = async (level: Level) => {
+    if (level !== value && (await save(level))) toast(t("settings.saved", { name: t("settings.approval.of", { name: of }) }))
+    setOn(undefined)
   }
+  const choice = useChoice((level) => setOn(level as Level), (level) => void choose(level as Level))
   return (
-    <select className="select" value={value} aria-label={t("settings.approval.of", { name: of })} onChange={(e) => void change(e.target.value as Level)}>
+    <select className="select" value={on ?? value} aria-label={t("settings.approval.of", { name: of })} {...choice}>
       {levels.map((level) => <option key={level} value={level}>{t(`settings.approval.${level}`)}</option>)}
     </select>
   )
@@ -98,10 +98,20 @@ function Connected() {
       toastFault(e)
     }
   }
+  const wait = async (id: string, approval: Level) => {
+    try {
+      await take(api.PATCH("/me/connections/{id}", { params: { path: { id } }, body: { approval } }))
+      await queries.invalidateQueries({ queryKey: key })
+      return true
+    } catch (e) {
+      toastFault(e)
+      return false
+    }
+  }
   return (
     <Panel title={t("settings.connected")}>
       <div className="panel-body">
-        {query.isError ? <p className="state state--bad">{saying(asFault(query.error))}</p> : all.length === 0 ? <p className="soft">{t("settings.connected_none")}</p> : (
+        {query.isError && !query.data ? <p className="state state--bad">{saying(asFault(query.error))}</p> : all.length === 0 ? <p className="soft">{t("settings.connected_none")}</p> : (
           <ul>
             {all.map((c) => (
               <li key={c.id} className="switch">
@@ -109,10 +119,7 @@ function Connected() {
                   <b>{c.name}</b>
                   <small className="soft">{c.host} · {c.read_only && t("settings.connected_reads") + " · "}{t("settings.connected_since", { when: dateText(c.created_at) })} · {c.last_used_at ? t("settings.connected_used", { when: agoText(c.last_used_at) }) : t("settings.connected_unused")}</small>
                 </span>
-                <Waits value={c.approval} of={c.name} save={async (approval) => {
-                  await take(api.PATCH("/me/connections/{id}", { params: { path: { id: c.id } }, body: { approval } }))
-                  await queries.invalidateQueries({ queryKey: key })
-                }} />
+                <Waits value={c.approval} of={c.name} save={(level) => wait(c.id, level)} />
                 <Button small icon={<Unplug aria-hidden />} aria-label={t("settings.disconnect_one", { name: c.name })} onClick={() => void end(c.id, c.name)}>{t("settings.disconnect")}</Button>
               </li>
             ))}
@@ -128,19 +135,23 @@ const labelOf = (a: Ability) => actionName(a.name.replace(/^svc\//, ""), a.label
 const shows = ["exposed", "hidden", "reads", "changes"] as const
 const fits: Record<(typeof shows)[number], (a: Ability) => boolean> = { exposed: (a) => a.mcp, hidden: (a) => !a.mcp, reads: (a) => a.readonly, changes: (a) => !a.readonly }
 
-/** Whether assistants may use each ability. */
-const exposed = (status: Status) => Object.fromEntries(status.abilities.map((a) => [a.name, a.mcp]))
+/** What people decide of each ability: whether assistants may use it, and which of its calls wait. */
+const decided = (status: Status) =>
+  noteVersion({ abilities: Object.fromEntries(status.abilities.map((a) => [a.name, a.mcp])), approval: Object.fromEntries(status.abilities.map((a) => [a.name, a.approval])) }, versionOf(status))
 
 /** The abilities that assistants may use. A person decides on each. */
 function Abilities({ status }: { status: Status }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const queries = useQueryClient()
-  const record = useMemo(() => exposed(status), [status])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {} }, async ({ change }) => {
-    const after = await take(api.PATCH("/integrations/ai", { body: { abilities: change as { [name: string]: boolean } } }))
+  const load = async () => {
+    await queries.refetchQueries({ queryKey, exact: true }, { throwOnError: true })
+    return decided(queries.getQueryData<Status>(queryKey)!)
+  }
+  const draft = useDraft(useMemo(() => decided(status), [status]), { load, keep: () => {} }, async ({ change, version }) => {
+    const after = await take(api.PATCH("/integrations/ai", { params: { header: ifMatch(version) }, body: change }))
     queries.setQueryData(queryKey, after)
-    return exposed(after)
+    return decided(after)
   })
   const words = plain(search.search ?? "")
   const show = shows.find((x) => x === search.show)
@@ -165,8 +176,8 @@ function Abilities({ status }: { status: Status }) {
                   <code className="soft small">{a.name}</code>
                 </span>
                 <span className="row">
-                  {!a.readonly && <Waits value={a.approval} of={labelOf(a)} save={async (level) => queries.setQueryData(queryKey, await take(api.PATCH("/integrations/ai", { body: { approval: { [a.name]: level } } })))} />}
-                  <input type="checkbox" role="switch" className="toggle" checked={draft.mine[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change(a.name, e.target.checked)} />
+                  {!a.readonly && <Waits value={draft.mine.approval[a.name] ?? a.approval} of={labelOf(a)} save={(level) => draft.change("approval." + a.name, level)} />}
+                  <input type="checkbox" role="switch" className="toggle" checked={draft.mine.abilities[a.name] ?? a.mcp} aria-label={t("settings.expose", { name: labelOf(a) })} onChange={(e) => void draft.change("abilities." + a.name, e.target.checked)} />
                 </span>
               </li>
             ))}

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { Archive, ArchiveRestore, ArrowDown, ArrowUp, Columns3, FolderPlus, Pencil, Plus, Trash2 } from "lucide-react"
-import { useMemo, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { useState } from "react"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { createField, createFieldGroup } from "@/api/limits"
+import { tagOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
 import { CheckField, Form, SelectField, TextArea, TextField, useDraftForm } from "@/kit/form"
@@ -12,12 +13,17 @@ import { Panel } from "@/kit/panel"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { useDraft } from "@/kit/use-draft"
+import { useDraft, useListed } from "@/kit/use-draft"
 import { Loaded } from "./frame"
 
 type Field = Schema<"Field">
 type Group = Schema<"Group">
 type Entity = Field["entity"]
+type Lists = { fields: Field[]; groups: Group[] }
+
+const keyOf = (entity: Entity) => ["fields", entity, "all"]
+const fieldIn = ({ fields }: Lists, { id }: Field) => fields.find((f) => f.id === id)
+const groupIn = ({ groups }: Lists, { id }: Group) => groups.find((g) => g.id === id)
 
 const route = getRouteApi("/settings/fields")
 const entities: Entity[] = ["contact", "organization", "submission"]
@@ -34,8 +40,8 @@ export function Fields() {
   const archived = search.archived === "true"
   const [open, setOpen] = useState<{ field?: Field; group?: Group | "new" }>()
   const query = useQuery({
-    queryKey: ["fields", entity, "all"],
-    queryFn: async () => {
+    queryKey: keyOf(entity),
+    queryFn: async (): Promise<Lists> => {
       const [fields, groups] = await Promise.all([take(api.GET("/fields", { params: { query: { entity, include_archived: true } } })), take(api.GET("/field-groups", { params: { query: { entity } } }))])
       return { fields: fields.items, groups: groups.items }
     },
@@ -84,11 +90,15 @@ function useDo() {
   }
 }
 
-const change = (f: Field, body: Partial<Pick<Field, "archived" | "show_in_list" | "sort_order">>) => take(api.PATCH("/fields/{id}", { params: { path: { id: f.id } }, body }))
+/** Changes a field that has a version; "*" is any, for what is right whatever somebody else has changed. */
+const change = (id: string, version: string | undefined, body: Partial<Omit<Field, "id" | "entity" | "key" | "type">>) =>
+  take(api.PATCH("/fields/{id}", { params: { path: { id }, header: ifMatch(version) }, body }))
+const changeGroup = (id: string, version: string | undefined, body: Partial<Pick<Group, "label" | "sort_order">>) =>
+  take(api.PATCH("/field-groups/{id}", { params: { path: { id }, header: ifMatch(version) }, body }))
 
-/** Gives places to the records whose place differs from their position in the list. */
-async function place<T extends { sort_order: number }>(list: T[], set: (x: T, sort_order: number) => Promise<unknown>) {
-  for (const [i, x] of list.entries()) if (x.sort_order !== i + 1) await set(x, i + 1)
+/** Gives places to the records whose place differs from their position in the list. It ends at one that somebody else has changed meanwhile. */
+async function place<T extends { id: string; version: number; sort_order: number }>(list: T[], set: (id: string, version: string, body: { sort_order: number }) => Promise<unknown>) {
+  for (const [i, x] of list.entries()) if (x.sort_order !== i + 1) await set(x.id, tagOf(x.version), { sort_order: i + 1 })
 }
 
 /** A list in which two items have changed places. */
@@ -98,7 +108,7 @@ function swapped<T>(list: T[], a: T, b: T): T[] {
 
 function Part({ group, fields, groups, all, at, open }: { group?: Group; fields: Field[]; groups: Group[]; all: Field[]; at: number; open: (what: { field?: Field; group?: Group }) => void }) {
   const run = useDo()
-  const moveGroup = (by: number) => run(() => place(swapped(groups, group!, groups[at + by]!), (g, sort_order) => take(api.PATCH("/field-groups/{id}", { params: { path: { id: g.id } }, body: { sort_order } }))))
+  const moveGroup = (by: number) => run(() => place(swapped(groups, group!, groups[at + by]!), changeGroup))
   const remove = async () => {
     if (await confirm({ title: t("settings.group_delete", { name: group!.label }), text: t("settings.group_delete_text"), action: t("delete"), bad: true })) {
       await run(async () => {
@@ -127,18 +137,14 @@ function Part({ group, fields, groups, all, at, open }: { group?: Group; fields:
 function Row({ f, up, down, all, open }: { f: Field; up?: Field; down?: Field; all: Field[]; open: (what: { field?: Field }) => void }) {
   const run = useDo()
   const queries = useQueryClient()
-  const key = ["fields", f.entity, "all"]
-  const draft = useDraft(f, {
-    load: () => Promise.resolve(f),
-    keep: (after) => void queries.setQueryData<{ fields: Field[] }>(key, (old) => old && { ...old, fields: old.fields.map((x) => (x.id === f.id ? after : x)) }),
-  }, async ({ change: { show_in_list } }) => {
-    const after = await change(f, { show_in_list })
-    void queries.invalidateQueries({ queryKey: ["fields", f.entity], exact: true })
+  const draft = useDraft(...useListed(keyOf(f.entity), f, fieldIn, (x = f) => x), async ({ change: { show_in_list }, version }) => {
+    const after = await change(f.id, version, { show_in_list })
+    void queries.invalidateQueries({ queryKey: ["fields", f.entity] })
     return after
   })
-  const move = (other: Field) => void run(() => place(swapped(all, f, other), (x, sort_order) => change(x, { sort_order })))
+  const move = (other: Field) => void run(() => place(swapped(all, f, other), change))
   const archive = (archived: boolean) => run(async () => {
-    await change(f, { archived })
+    await change(f.id, "*", { archived })
     toast(t(archived ? "settings.field_archived" : "settings.field_restored", { name: f.label }), archived ? { undo: () => void archive(false) } : {})
   })
   return (
@@ -162,14 +168,12 @@ function Row({ f, up, down, all, open }: { f: Field; up?: Field; down?: Field; a
 
 function EditField({ entity, field, groups, onClose }: { entity: Entity; field?: Field; groups: Group[]; onClose: () => void }) {
   const queries = useQueryClient()
-  const record = useMemo(() => {
-    const { label = "", type = "text", group, options = [], show_in_list = false } = field ?? {}
-    return { label, type, group: group ?? "", options: options.join("\n"), ...(entity !== "submission" && { show_in_list }) }
-  }, [entity, field])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !field }, async ({ change, whole, key }) => {
-    const { type, group, options, ...rest } = field ? change : whole
+  const typed = ({ label = "", type = "text", group, options = [], show_in_list = false }: Partial<Field> = {}) =>
+    ({ label, type, group: group ?? "", options: options.join("\n"), ...(entity !== "submission" && { show_in_list }) })
+  const draft = useDraft(...useListed(keyOf(entity), field, fieldIn, typed), async ({ change: changed, whole, version, key }) => {
+    const { type, group, options, ...rest } = field ? changed : whole
     const body = { ...rest, ...(group !== undefined && { group: group || null }), ...(options !== undefined && chosen(whole.type) && { options: options.split("\n").map((o) => o.trim()).filter(Boolean) }) }
-    await (field ? take(api.PATCH("/fields/{id}", { params: { path: { id: field.id } }, body })) : take(api.POST("/fields", { params: { header: { "Idempotency-Key": key } }, body: { ...body, label: whole.label, entity, type: whole.type } })))
+    await (field ? change(field.id, version, body) : take(api.POST("/fields", { params: { header: { "Idempotency-Key": key } }, body: { ...body, label: whole.label, entity, type: whole.type } })))
     void queries.invalidateQueries({ queryKey: ["fields"] })
     toast(t("settings.saved", { name: whole.label }))
     return undefined
@@ -194,9 +198,8 @@ function EditField({ entity, field, groups, onClose }: { entity: Entity; field?:
 
 function EditGroup({ entity, group, onClose }: { entity: Entity; group?: Group; onClose: () => void }) {
   const queries = useQueryClient()
-  const record = useMemo(() => ({ label: group?.label ?? "" }), [group])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {}, creates: !group }, async ({ whole: { label }, key }) => {
-    await (group ? take(api.PATCH("/field-groups/{id}", { params: { path: { id: group.id } }, body: { label } })) : take(api.POST("/field-groups", { params: { header: { "Idempotency-Key": key } }, body: { entity, label } })))
+  const draft = useDraft(...useListed(keyOf(entity), group, groupIn, (g?: Group) => ({ label: g?.label ?? "" })), async ({ whole: { label }, version, key }) => {
+    await (group ? changeGroup(group.id, version, { label }) : take(api.POST("/field-groups", { params: { header: { "Idempotency-Key": key } }, body: { entity, label } })))
     await Promise.all([queries.invalidateQueries({ queryKey: ["fields"] }), queries.invalidateQueries({ queryKey: ["field-groups"] })])
     toast(t("settings.saved", { name: label }))
     return undefined

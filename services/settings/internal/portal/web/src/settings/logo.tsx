@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { CircleAlert, ImageUp, Trash2 } from "lucide-react"
 import { useRef, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { asFault, Fault } from "@/api/fault"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
@@ -28,7 +28,7 @@ export function Logo({ doc, queryKey }: { doc: Schema<"Portal">; queryKey: reado
   const pictures = useQuery({ queryKey: key, queryFn: () => take(api.GET("/media", { params: { query: { per_page: 100 } } })) }).data?.items ?? []
 
   const choose = async (logo_id: number | null) => {
-    const after = await take(api.PATCH("/settings/portal", { body: { logo_id } }))
+    const after = await take(api.PATCH("/settings/portal", { params: { header: ifMatch("*") }, body: { logo_id } }))
     queries.setQueryData(queryKey, after)
     toast(t(logo_id === null ? "settings.logo_gone" : "settings.logo_set"))
   }

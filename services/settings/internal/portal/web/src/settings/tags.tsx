@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { GitMerge, Pencil, Plus, Tag as Icon, Trash2 } from "lucide-react"
-import { useEffect, useMemo, useState } from "react"
-import { api, take, type Schema } from "@/api/client"
+import { useEffect, useState } from "react"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { createTag, updateTag } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm, Dialog } from "@/kit/dialog"
@@ -16,7 +16,7 @@ import { can } from "@/kit/start"
 import { Blank } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { useDraft } from "@/kit/use-draft"
+import { useDraft, useListed } from "@/kit/use-draft"
 import { Loaded } from "./frame"
 
 type Tag = Schema<"Tag">
@@ -101,9 +101,9 @@ function Reached({ tag }: { tag: Tag }) {
 
 function Rename({ tag, onTaken, onClose }: { tag: Tag; onTaken: (slug: string) => void; onClose: () => void }) {
   const queries = useQueryClient()
-  const record = useMemo(() => ({ name: tag.name }), [tag])
-  const draft = useDraft(record, { load: () => Promise.resolve(record), keep: () => {} }, async ({ whole: { name } }) => {
-    await take(api.PATCH("/tags/{slug}", { params: { path: { slug: tag.slug } }, body: { name } }))
+  const listed = useListed(["tags"], tag, ({ items }: { items: Tag[] }, { slug }) => items.find((x) => x.slug === slug), (x = tag) => ({ name: x.name }))
+  const draft = useDraft(...listed, async ({ whole: { name }, version }) => {
+    await take(api.PATCH("/tags/{slug}", { params: { path: { slug: tag.slug }, header: ifMatch(version) }, body: { name } }))
     void queries.invalidateQueries({ queryKey: ["tags"] })
     toast(t("settings.tag_renamed", { old: tag.name, name }))
     return undefined

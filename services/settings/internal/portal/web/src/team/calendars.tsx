@@ -2,10 +2,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { CalendarPlus, CalendarSync, CalendarX, Pencil, RefreshCw, Trash2 } from "lucide-react"
-import { useMemo, useRef, useState } from "react"
+import { useRef, useState } from "react"
 import { api, ifMatch, take, type Schema } from "@/api/client"
 import { addExternalCalendar } from "@/api/limits"
-import { noteVersion, tagOf } from "@/api/version"
+import { tagOf } from "@/api/version"
 import { Button } from "@/kit/button"
 import { agoText, momentText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
@@ -16,7 +16,7 @@ import { me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
-import { useDraft } from "@/kit/use-draft"
+import { useDraft, useListed } from "@/kit/use-draft"
 import { timesChanged, type Member } from "./data"
 
 type Connected = Schema<"ExternalCalendar">
@@ -118,15 +118,8 @@ function Wrong({ c }: { c: Connected }) {
 }
 
 /** A part of a calendar of the list, or of a new one, for a draft. */
-function useTyped<T extends object>(user: number, of: Connected | undefined, part: (c?: Connected) => T) {
-  const queries = useQueryClient()
-  const tagged = (c?: Connected) => (c ? noteVersion(part(c), tagOf(c.version)) : part())
-  const load = async () => {
-    await queries.refetchQueries({ queryKey: keyOf(user), exact: true }, { throwOnError: true })
-    return tagged(queries.getQueryData<Connected[]>(keyOf(user))?.find((c) => c.id === of?.id))
-  }
-  return [useMemo(() => tagged(of), [of]), { load, keep: () => {}, creates: !of }] as const
-}
+const useTyped = <T extends object>(user: number, of: Connected | undefined, part: (c?: Connected) => T) =>
+  useListed(keyOf(user), of, (all: Connected[], { id }) => all.find((c) => c.id === id), part)
 
 /** Address and password stay as they are where nothing is typed: the API shows the one in part, and the other never. */
 const typed = (c?: Connected) => ({ kind: c?.kind ?? ("ics" as const), name: c?.name ?? "", url: "", username: c?.username ?? "", password: "", blocks: c?.blocks ?? true, writes: c?.writes ?? false })

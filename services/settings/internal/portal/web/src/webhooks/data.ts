@@ -1,6 +1,6 @@
 // Queries of the screens of webhooks, with their cache keys.
 import { queryOptions, useQuery } from "@tanstack/react-query"
-import { api, take, type Schema } from "@/api/client"
+import { api, ifMatch, take, type Schema } from "@/api/client"
 import { t, tOr } from "@/kit/text"
 
 export type Webhook = Schema<"Webhook">
@@ -35,4 +35,4 @@ export const every = (deliveries: Delivery[]) => (deliveries.some(waits) ? 3_000
 export const openReceiver = () => take(api.POST("/webhooks/receiver"))
 
 /** Switches a webhook on or off, whatever else about it has changed meanwhile. On also ends a pause. */
-export const switchWebhook = (id: string, active: boolean) => take(api.PATCH("/webhooks/{id}", { params: { path: { id }, header: { "If-Match": "*" } }, body: { active } }))
+export const switchWebhook = (id: string, active: boolean) => take(api.PATCH("/webhooks/{id}", { params: { path: { id }, header: ifMatch("*") }, body: { active } }))
