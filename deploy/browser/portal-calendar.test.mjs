@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, shot } from "./browser.mjs"
 import { Client, ripe, until } from "./system.mjs"
-import { checkScreens, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
+import { checkScreens, colleague, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
 
 const clock = (moment) => wall(moment).slice(11)
 
@@ -141,6 +141,24 @@ test("a stretch of time that is drawn becomes an appointment of that length, or 
   await v.page.getByRole("button", { name: "Book and mail the client" }).click()
   await v.page.getByRole("heading", { name: a.client, level: 1 }).waitFor()
   await v.page.getByText(`${from} – ${to}`).first().waitFor()
+  await v.end()
+})
+
+test("arrows scroll a calendar that is wider than its window, and go to other days elsewhere", async () => {
+  const others = await Promise.all([1, 2, 3].map(() => colleague()))
+  for (const { user_id } of others) await desk.admin.put(`/staff/${user_id}/hours`, { hours: { 1: [["09:00", "17:00"]] } })
+  const v = await member({ viewport: { width: 700, height: 800 } })
+  await open(v, "/calendar?view=day&date=" + dayOf(Date.now()), "Calendar")
+  const grid = v.page.locator(".grid [tabindex='0']").first()
+  await grid.waitFor()
+  await until("columns beyond the window", () => grid.evaluate((e) => e.scrollWidth > e.clientWidth))
+  const before = v.page.url()
+  await grid.press("ArrowRight")
+  await until("the grid scrolls", () => grid.evaluate((e) => e.scrollLeft > 0))
+  assert.equal(v.page.url(), before)
+  await grid.evaluate((e) => e.blur())
+  await v.page.keyboard.press("ArrowRight")
+  await v.page.waitForURL((url) => url.href !== before)
   await v.end()
 })
 

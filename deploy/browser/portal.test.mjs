@@ -110,7 +110,9 @@ test("a contact is made, refused at its fields, and found by its address", async
   await v.end()
 })
 
-test("values, tags and notes of a contact change at once, and a refusal takes them back", async () => {
+test("values, tags and notes of a contact change at once, and a refusal takes them back", async (t) => {
+  const size = await desk.admin.post("/fields", { entity: "contact", type: "number", label: "Size " + unique() })
+  t.after(() => desk.admin.patch("/fields/" + size.id, { archived: true }))
   const c = await contact({ tags: ["VIP"] })
   const v = await member()
   await v.page.goto(`${team()}/contacts/${c.id}`)
@@ -125,6 +127,21 @@ test("values, tags and notes of a contact change at once, and a refusal takes th
   await check(v.page, "portal contact, value refused")
   await v.page.keyboard.press("Escape")
   await v.page.getByRole("button", { name: new RegExp("^Email address: ?" + c.email) }).waitFor()
+
+  // A number goes as it is typed: one that cannot be read is refused, and clears nothing.
+  const stored = async () => (await desk.admin.get("/contacts/" + c.id)).fields[size.key]
+  const typed = async (words) => {
+    await v.page.getByLabel(size.label).fill(words)
+    await v.page.keyboard.press("Enter")
+  }
+  await v.page.getByRole("button", { name: new RegExp("^" + size.label) }).click()
+  await typed("12,5")
+  await until("the number", async () => (await stored()) === 12.5)
+  await v.page.getByRole("button", { name: new RegExp("^" + size.label) }).click()
+  await typed("12 kg")
+  await v.page.locator(".inline-form .problem").waitFor()
+  assert.equal(await stored(), 12.5)
+  await v.page.keyboard.press("Escape")
 
   await v.page.getByLabel("Add a tag").fill("Spring")
   await v.page.keyboard.press("Enter")
@@ -157,8 +174,11 @@ test("a change by somebody else shows without reloading", async () => {
   await v.end()
 })
 
-test("two contacts become one after a look at both", async () => {
+test("two contacts become one after a look at both", async (t) => {
+  const field = await desk.admin.post("/fields", { entity: "contact", type: "text", label: "Shoe size " + unique() })
+  t.after(() => desk.admin.patch("/fields/" + field.id, { archived: true }))
   const stays = await contact({ last_name: "Stays " + unique(), phone: "" })
+  await desk.admin.patch("/contacts/" + stays.id, { fields: { [field.key]: "41" } })
   const goes = await contact({ last_name: "Goes " + unique(), phone: "0470 12 34 56" })
   const v = await member({ viewport: { width: 320, height: 740 } })
   await v.page.goto(`${team()}/contacts/${stays.id}`)
@@ -167,6 +187,7 @@ test("two contacts become one after a look at both", async () => {
   await v.page.getByRole("combobox", { name: "Which record goes?" }).fill(goes.last_name)
   await v.page.getByRole("option", { name: goes.last_name }).click()
   await v.page.getByRole("cell", { name: "+32470123456" }).first().waitFor()
+  await v.page.getByRole("rowheader", { name: field.label }).waitFor()
   // The effects come from a rehearsal. One that has changed meanwhile is shown, and nothing happens before somebody decides again.
   const effects = v.page.getByRole("region", { name: "What will happen" })
   await effects.getByText("+32470123456").waitFor()
@@ -177,6 +198,7 @@ test("two contacts become one after a look at both", async () => {
   await effects.getByText("Fair").waitFor()
   await v.page.getByRole("button", { name: "Merge and delete Ada " + goes.last_name }).click()
   await v.page.getByRole("button", { name: /^Phone: ?\+32470123456/ }).waitFor()
+  await v.page.locator(".changes").getByText(field.label).waitFor()
   await v.end()
 })
 
@@ -229,6 +251,10 @@ test("the keyboard alone reaches everything of a list", async () => {
   await check(v.page, "portal palette")
   await v.page.getByRole("combobox", { name: "Search or go to…" }).press("Enter")
   await v.page.getByRole("heading", { name: "Organizations", level: 1 }).waitFor()
+  // The screen that came by navigation has the key before the frame, as one that was opened by its address.
+  await v.page.keyboard.press("/")
+  await until("the search field has the focus", () => v.page.evaluate(() => document.activeElement?.getAttribute("type") === "search"))
+  await v.page.evaluate(() => document.activeElement.blur())
   await v.page.keyboard.press("?")
   await v.page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor()
   await check(v.page, "portal keys")

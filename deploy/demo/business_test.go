@@ -44,3 +44,7 @@ func TestThePlanCouldBeARealBusiness(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoFillsNothingThatRunsIsToldHowToNameItsFolder(t *testing.T) {
+	require.ErrorContains(t, new(administrator).read(t.TempDir()), "make demo DATA=")
+}

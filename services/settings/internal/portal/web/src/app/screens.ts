@@ -3,7 +3,7 @@
 // build (vite.config.mjs) writes of it what the server needs for the page, and the browser tests go by that.
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, type RouteComponent } from "@tanstack/react-router"
 import type { QueryClient } from "@tanstack/react-query"
-import { Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ListTodo, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
+import { BadgeCheck, Blocks, BriefcaseBusiness, Building2, CalendarDays, CalendarPlus, Clock, FileText, Inbox, LayoutDashboard, ListTodo, PanelTop, ScrollText, Settings, Settings2, Upload, Users, UsersRound, Webhook, type LucideIcon } from "lucide-react"
 import { Fault } from "@/api/fault"
 import { isOpen, type Group, type Place, type Terms } from "@/kit/place"
 import { filters } from "@/kit/search"
@@ -81,12 +81,12 @@ export const screens = [
   screen("/webhooks", "webhooks", () => import("@/webhooks/webhooks"), "Webhooks", { can: "svc_manage_integrations", sees: "all", label: "nav.webhooks", icon: Webhook, menu: "settings", calls: ["/webhooks"] }),
   screen("/webhooks/receiver", "webhooks", () => import("@/webhooks/receiver"), "Receiver", { can: "svc_manage_integrations", sees: "all", filters: ["webhook"] }),
   screen("/webhooks/$id", "webhooks", () => import("@/webhooks/webhook"), "Webhook", { can: "svc_manage_integrations", sees: "all", filters: ["status", "delivery"] }),
-  screen("/pages", "settings", () => import("@/settings/pages"), "Pages", { label: "nav.pages", icon: FileText, menu: "site", calls: ["/pages?per_page=50"] }),
+  screen("/pages", "settings", () => import("@/settings/pages"), "Pages", { label: "nav.pages", icon: PanelTop, menu: "site", calls: ["/pages?per_page=50"] }),
   screen("/pages/$id", "settings", () => import("@/settings/page"), "Page", { calls: ["/pages/$id"] }),
   screen("/people", "team", () => import("@/team/people"), "People", { label: "nav.people", icon: UsersRound, menu: "settings", calls: ["/staff"] }),
   screen("/people/$id", "team", () => import("@/team/person"), "Person", { calls: ["/staff"] }),
   screen("/audit", "settings", () => import("@/settings/audit"), "Audit", { can: "svc_manage_integrations", label: "nav.audit", icon: ScrollText, menu: "settings", calls: ["/audit-log?per_page=50"], filters: ["channel", "action", "user", "outcome", "record_type", "record_id", "since", "until"] }),
-  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: ScrollText, menu: "settings", filters: ["state", "approval"] }),
+  screen("/approvals", "settings", () => import("@/settings/approvals"), "Approvals", { label: "nav.approvals", icon: BadgeCheck, menu: "settings", filters: ["state", "approval"] }),
   screen("/apps", "settings", () => import("@/settings/apps"), "Apps", { can: "svc_manage_crm", label: "nav.apps", icon: Blocks, menu: "settings", calls: ["/apps"] }),
   screen("/settings", "settings", () => import("@/settings/hub"), "Hub", { label: "nav.settings", icon: Settings, menu: "settings" }),
   screen("/appointments/new", "booking", () => import("@/booking/new-appointment"), "NewAppointment", { app: "booking", can: "svc_manage_bookings", label: "nav.new_appointment", icon: CalendarPlus, calls: ["/services?include_archived=false"], filters: ["contact", "service", "staff", "at", "until"] }),

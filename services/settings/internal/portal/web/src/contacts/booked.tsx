@@ -17,7 +17,7 @@ export function Appointments({ contact }: { contact: string }) {
   const shown = [...all.filter((a) => a.ends_at >= now), ...all.filter((a) => a.ends_at < now).reverse()]
   return (
     <Panel title={t("contacts.appointments")} beside={all.length > 0 && <span className="soft num">{all.length}</span>}>
-      {query.isPending ? <div className="panel-body"><Skeleton lines={2} /></div> : query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : shown.length === 0 ? <p className="panel-none soft">{t("contacts.appointments_none")}</p> : (
+      {query.isPending ? <div className="panel-body"><Skeleton lines={2} /></div> : !query.data ? <Failed error={query.error} retry={() => void query.refetch()} /> : shown.length === 0 ? <p className="panel-none soft">{t("contacts.appointments_none")}</p> : (
         <ul className="links">
           {shown.slice(0, 8).map((a) => (
             <li key={a.id} className="link-row">

@@ -1,7 +1,7 @@
 // What several screens of contacts load, with the keys under which it is cached.
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { api, take, type Schema } from "@/api/client"
-import { t } from "@/kit/text"
+import { t, tOr } from "@/kit/text"
 
 export type Contact = Schema<"Contact">
 export type Organization = Schema<"Organization">
@@ -23,6 +23,12 @@ export const useGroups = (entity: Entity) => useQuery(groupsQuery(entity)).data 
 
 /** Whether the custom fields are still on their way: what stands beside them waits, so that it does not move when they come. */
 export const useFieldsPending = (entity: Entity) => [useQuery(fieldsQuery(entity)), useQuery(groupsQuery(entity))].some((q) => q.isPending)
+
+/** The name that a value of a record has on the screen: of a custom field its label. */
+export function useValueName(entity: Entity) {
+  const fields = useFields(entity)
+  return (name: string) => tOr("contacts." + name, fields.find((f) => "fields." + f.key === name)?.label ?? name.replace(/^fields\./, ""))
+}
 
 /** The orders of contacts and organizations. */
 export const orders = () => (["-created_at", "created_at", "name", "-last_activity"] as const).map((value) => ({ value, label: t(`views.sort.${value}`) }))

@@ -9,9 +9,9 @@ import { Effects, useEffects } from "@/kit/effects"
 import { Picker, type Choice } from "@/kit/picker"
 import { saying } from "@/kit/problem"
 import { Failed, Skeleton } from "@/kit/states"
-import { t, tOr, type Key } from "@/kit/text"
+import { t, tOr } from "@/kit/text"
 import { toast } from "@/kit/toast"
-import { organizationKey, organizationQuery, valueText } from "./data"
+import { organizationKey, organizationQuery, useValueName, valueText } from "./data"
 import { timelineKey } from "./timeline"
 import { contactKey, contactQuery, findContacts, findOrganizations, nameOf } from "@/kit/records"
 
@@ -28,6 +28,7 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState("")
   const people = kind === "contacts"
+  const called = useValueName(people ? "contact" : "organization")
   const find = async (words: string, signal: AbortSignal) => (await (people ? findContacts : findOrganizations)(words, signal)).filter((c) => c.id !== id)
   const call = (other: string, headers?: Record<string, string>) => ({ params: { path: { id } }, body: { other_id: other }, headers })
   const { rehearsal, exactly, changed } = useEffects([kind, "merge", id, chosen?.id], chosen && ((headers) =>
@@ -52,9 +53,9 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
       <div className="dialog-body">
         {problem && <p className="notice notice--bad" role="alert">{problem}</p>}
         {!other && <Picker name="other" label={t("contacts.merge_other")} source={kind + " merge " + id} find={find} value={chosen} onChange={setChosen} autoFocus />}
-        {chosen && (people ? <People id={id} other={chosen.id} /> : <Companies id={id} other={chosen.id} />)}
+        {chosen && (people ? <People id={id} other={chosen.id} called={called} /> : <Companies id={id} other={chosen.id} called={called} />)}
         {chosen && <p className="soft small">{t("contacts.merge_text", { other: chosen.name })}</p>}
-        {chosen && <Effects of={rehearsal} label={(field) => tOr(`contacts.${field}`, field)} value={said} />}
+        {chosen && <Effects of={rehearsal} label={called} value={said} />}
       </div>
       <footer className="dialog-foot">
         <Button onClick={onClose}>{t("cancel")}</Button>
@@ -64,29 +65,29 @@ export function Merge({ kind, id, name, other, onClose, onDone }: { kind: Kind; 
   )
 }
 
-function People({ id, other }: { id: string; other: string }) {
+type Both = { id: string; other: string; called: (name: string) => string }
+
+function People({ id, other, called }: Both) {
   const a = useQuery(contactQuery(id))
   const b = useQuery(contactQuery(other))
-  if (a.isError || b.isError) return <Failed error={a.error ?? b.error} />
-  if (!a.data || !b.data) return <Skeleton lines={6} />
-  return <Preview names={rows.contacts} a={a.data} b={b.data} title={nameOf} />
+  if (!a.data || !b.data) return a.isError || b.isError ? <Failed error={a.error ?? b.error} /> : <Skeleton lines={6} />
+  return <Preview called={called} names={rows.contacts} a={a.data} b={b.data} title={nameOf} />
 }
 
-function Companies({ id, other }: { id: string; other: string }) {
+function Companies({ id, other, called }: Both) {
   const a = useQuery(organizationQuery(id))
   const b = useQuery(organizationQuery(other))
-  if (a.isError || b.isError) return <Failed error={a.error ?? b.error} />
-  if (!a.data || !b.data) return <Skeleton lines={6} />
-  return <Preview names={rows.organizations} a={a.data} b={b.data} title={(o) => o.name} />
+  if (!a.data || !b.data) return a.isError || b.isError ? <Failed error={a.error ?? b.error} /> : <Skeleton lines={6} />
+  return <Preview called={called} names={rows.organizations} a={a.data} b={b.data} title={(o) => o.name} />
 }
 
 /** A value in words, where it is one of a few. */
 const said = (name: string, value: unknown) => (typeof value === "string" && tOr(`contacts.${name}.${value}`, "")) || value
 
-function Preview<R extends { fields: { [key: string]: unknown } }>({ names, a, b, title }: { names: readonly (keyof R & string)[]; a: R; b: R; title: (r: R) => string }) {
+function Preview<R extends { fields: { [key: string]: unknown } }>({ called, names, a, b, title }: { called: (name: string) => string; names: readonly (keyof R & string)[]; a: R; b: R; title: (r: R) => string }) {
   const lines = [
-    ...names.map((n) => ({ key: n, label: t(`contacts.${n}` as Key), a: said(n, a[n]), b: said(n, b[n]) })),
-    ...[...new Set([...Object.keys(a.fields), ...Object.keys(b.fields)])].map((k) => ({ key: "fields." + k, label: k, a: a.fields[k], b: b.fields[k] })),
+    ...names.map((n) => ({ key: n, label: called(n), a: said(n, a[n]), b: said(n, b[n]) })),
+    ...[...new Set([...Object.keys(a.fields), ...Object.keys(b.fields)])].map((k) => ({ key: "fields." + k, label: called("fields." + k), a: a.fields[k], b: b.fields[k] })),
   ].filter((l) => valueText(l.a) || valueText(l.b))
   return (
     <div className="table-frame" tabIndex={0} role="group" aria-label={t("contacts.merge_preview")}>

@@ -5,7 +5,7 @@ import type { ReactNode } from "react"
 import type { Schema } from "@/api/client"
 import { agoText, momentText } from "@/kit/dates"
 import { t, tOr } from "@/kit/text"
-import { valueText } from "./data"
+import { useValueName, valueText } from "./data"
 
 type Entry = Schema<"Entry">
 type Data = { [key: string]: unknown }
@@ -33,7 +33,7 @@ export function Timeline({ entries, named, beside, instead }: { entries: Entry[]
                 <span className="row row--tight"><time dateTime={e.created_at} title={momentText(e.created_at)}>{agoText(e.created_at)}</time>{beside?.(e)}</span>
               </p>
               {instead?.(e) || (e.body && <p className="entry-body pre">{e.body}</p>)}
-              {e.type !== "created" && <Changes data={(e.data.changes as Data | undefined) ?? e.data} />}
+              {e.type !== "created" && <Changes of={named && !e.contact ? "organization" : "contact"} data={(e.data.changes as Data | undefined) ?? e.data} />}
               <p className="entry-by">{[e.actor_label, tOr("contacts.channel." + e.channel, e.channel), e.pinned && t("contacts.note_pinned"), e.edited_at && t("contacts.note_edited", { date: momentText(e.edited_at) })].filter(Boolean).join(" · ")}</p>
             </div>
           </li>
@@ -64,18 +64,21 @@ function whatHappened(e: Entry): string {
   return tOr("contacts.entry." + e.type, e.subject || e.type)
 }
 
-function Changes({ data }: { data: Data }) {
+function Changes({ of, data }: { of: "contact" | "organization"; data: Data }) {
   const rows = Object.entries(data).filter((x): x is [string, { old: unknown; new: unknown }] => typeof x[1] === "object" && x[1] !== null && "new" in x[1])
   if (rows.length === 0) return null
   return (
     <ul className="changes">
       {rows.map(([name, { old, new: now }]) => (
         <li key={name}>
-          <span className="soft">{tOr("contacts." + name, name.replace(/^fields\./, ""))}</span> <del>{shown(name, old)}</del> <span aria-hidden>→</span> <ins>{shown(name, now)}</ins>
+          <span className="soft">{name.startsWith("fields.") ? <Custom of={of} name={name} /> : tOr("contacts." + name, name)}</span> <del>{shown(name, old)}</del> <span aria-hidden>→</span> <ins>{shown(name, now)}</ins>
         </li>
       ))}
     </ul>
   )
 }
+
+/** The name of a custom field, which loads where a timeline has one. */
+const Custom = ({ of, name }: { of: "contact" | "organization"; name: string }) => useValueName(of)(name)
 
 const shown = (name: string, value: unknown) => (typeof value === "string" && tOr(`contacts.${name}.${value}`, "")) || valueText(value) || t("none")

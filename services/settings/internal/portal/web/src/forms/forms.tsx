@@ -100,7 +100,7 @@ function NewForm({ onClose }: { onClose: () => void }) {
   })
   return (
     <Dialog title={t("forms.new")} onClose={onClose} guarded={name !== undefined && name !== ""}>
-      {templates.isPending ? <Skeleton lines={5} /> : templates.isError ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : (
+      {templates.isPending ? <Skeleton lines={5} /> : !templates.data ? <Failed error={templates.error} retry={() => void templates.refetch()} /> : (
         <Form limits={createForm} form={form}>
           <div className="dialog-body">
             <fieldset className="templates">

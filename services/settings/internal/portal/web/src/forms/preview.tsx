@@ -44,7 +44,7 @@ export function Preview({ definition }: { definition: Definition }) {
         <select className="select" value={lang} onChange={(e) => setLang(e.target.value as "en")}>{Object.entries(languages).map(([code, name]) => <option key={code} value={code} lang={code}>{name}</option>)}</select>
       </label>}>
       {refused && <p className="preview-note warn" role="status"><CircleAlert aria-hidden />{t("forms.preview_waits")}</p>}
-      {shown.isError && !refused ? <Failed error={shown.error} retry={() => void shown.refetch()} /> : shown.data ? <Shown {...shown.data} /> : !refused && <div className="preview"><Skeleton lines={6} /></div>}
+      {shown.isError && !shown.data && !refused ? <Failed error={shown.error} retry={() => void shown.refetch()} /> : shown.data ? <Shown {...shown.data} /> : !refused && <div className="preview"><Skeleton lines={6} /></div>}
       <p className="preview-foot soft small">{t("forms.preview_text")}</p>
     </Panel>
   )

@@ -30,7 +30,7 @@ export function Work({ onClose }: { onClose: () => void }) {
     <Dialog title={t("settings.work.title")} onClose={onClose}>
       <div className="dialog-body stack">
         <p className="soft">{t("settings.work.text")}</p>
-        {query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : !query.data ? <Skeleton lines={4} /> : query.data.items.length === 0 ? <p className="soft">{t("settings.work.empty")}</p> : (
+        {!query.data ? query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Skeleton lines={4} /> : query.data.items.length === 0 ? <p className="soft">{t("settings.work.empty")}</p> : (
           <ul>
             {query.data.items.map((s) => (
               <li key={`${s.actor.user_id} ${s.actor.id} ${s.from}`} className="switch">
