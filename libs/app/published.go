@@ -7,10 +7,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/proto"
@@ -94,28 +94,20 @@ func (r Rows[ID]) raise(ctx context.Context, tx *db.Tx, versions map[string]int6
 		least[i] = versions[r.Prefix+id]
 	}
 	tag, err := tx.Exec(ctx, `update `+r.Table+` t set version = m.version + 1 from unnest($1::text[], $2::bigint[]) m (id, version)
-		where t.`+r.Column+` = `+r.parsed()+` and t.version < m.version`, ids, least)
+		where t.`+r.Column+` = `+r.inKeys().id+` and t.version < m.version`, ids, least)
 	return int(tag.RowsAffected()), err
 }
 
 func (r Rows[ID]) known(ctx context.Context, tx *db.Tx, keys map[string]bool) ([]string, error) {
-	text := r.Column + "::text"
-	if _, ok := any(*new(ID)).([]byte); ok {
-		text = "encode(" + r.Column + ", 'hex')"
-	}
-	rows, err := tx.Query(ctx, `select $2 || `+text+` from `+r.Table+` where `+r.Column+` in (select `+r.parsed()+` from unnest($1::text[]) m (id))`,
+	return db.Column[string](ctx, tx, `select $2 || `+r.inKeys().text+` from `+r.Table+` where `+r.Column+` in (select `+r.inKeys().id+` from unnest($1::text[]) m (id))`,
 		r.ids(maps.Keys(keys)), r.Prefix)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 func (r Rows[ID]) end(ctx context.Context, tx *db.Tx, keys []string) (int, error) {
 	if !r.EndForGood {
 		return 0, nil
 	}
-	tag, err := tx.Exec(ctx, `delete from `+r.Table+` where `+r.Column+` in (select `+r.parsed()+` from unnest($1::text[]) m (id))`, r.ids(slices.Values(keys)))
+	tag, err := tx.Exec(ctx, `delete from `+r.Table+` where `+r.Column+` in (select `+r.inKeys().id+` from unnest($1::text[]) m (id))`, r.ids(slices.Values(keys)))
 	return int(tag.RowsAffected()), err
 }
 
@@ -131,40 +123,36 @@ func (r Rows[ID]) skipNumbers(ctx context.Context, tx *db.Tx, keys map[string]in
 	return err
 }
 
-// parsed is the SQL that makes an id of the text m.id.
-func (r Rows[ID]) parsed() string {
+// spelling is how ids of a type stand in keys.
+type spelling struct {
+	// text is the SQL that makes a text of the column, id that which makes an id of the text m.id.
+	text, id string
+	// is reports whether a text can be an id.
+	is func(text string) bool
+}
+
+func (r Rows[ID]) inKeys() spelling {
+	anything := func(string) bool { return true }
 	switch any(*new(ID)).(type) {
 	case uuid.UUID:
-		return "m.id::uuid"
+		return spelling{r.Column + "::text", "m.id::uuid", func(text string) bool { _, err := uuid.Parse(text); return err == nil }}
 	case int64:
-		return "m.id::bigint"
+		return spelling{r.Column + "::text", "m.id::bigint", func(text string) bool { _, err := strconv.ParseInt(text, 10, 64); return err == nil }}
 	case []byte:
-		return "decode(m.id, 'hex')"
+		return spelling{"encode(" + r.Column + ", 'hex')", "decode(m.id, 'hex')", anything}
 	}
-	return "m.id"
+	return spelling{r.Column, "m.id", anything}
 }
 
 // ids are the ids in those keys that can be of this table.
 func (r Rows[ID]) ids(keys iter.Seq[string]) []string {
 	ids := []string{}
 	for key := range keys {
-		if id, ok := strings.CutPrefix(key, r.Prefix); ok && r.isID(id) {
+		if id, ok := strings.CutPrefix(key, r.Prefix); ok && r.inKeys().is(id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
-}
-
-// isID reports whether a part of a key can be an id of the table.
-func (r Rows[ID]) isID(text string) bool {
-	var err error
-	switch any(*new(ID)).(type) {
-	case uuid.UUID:
-		_, err = uuid.Parse(text)
-	case int64:
-		_, err = fmt.Sscan(text, new(int64))
-	}
-	return err == nil
 }
 
 // OneRecord declares a single record under a fixed key. emit locks and publishes it. raise gives it the next version if it is
