@@ -97,11 +97,7 @@ const columns = `external_calendar.id, external_calendar.user_id, kind, name, ur
 
 // query reads the calendars that the rest of a statement chooses.
 func query(ctx context.Context, tx *db.Tx, rest string, args ...any) ([]record, error) {
-	rows, err := tx.Query(ctx, `select `+columns+` from external_calendar `+rest, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[record])
+	return db.Rows[record](ctx, tx, `select `+columns+` from external_calendar `+rest, args...)
 }
 
 // PurposeOf is the purpose under which the secrets of a calendar are sealed.

@@ -43,11 +43,7 @@ type account struct {
 const columns = `id, user_id, url, username, password, collection, ended_at, holder`
 
 func accounts(ctx context.Context, tx *db.Tx, query string, args ...any) ([]account, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[account])
+	return db.Rows[account](ctx, tx, query, args...)
 }
 
 // entry is an appointment in a calendar.

@@ -247,11 +247,7 @@ func LockLive(ctx context.Context, tx *db.Tx, id uuid.UUID) (Contact, error) {
 
 // Query reads the contacts of a query, see From.
 func Query(ctx context.Context, tx *db.Tx, query string, args ...any) ([]Contact, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Contact])
+	return db.Rows[Contact](ctx, tx, query, args...)
 }
 
 // Read reads a contact, whoever asks; 404 svc_not_found when it is gone.
@@ -393,9 +389,5 @@ func LockPair[T any](ctx context.Context, tx *db.Tx, in OtherID, lock func(conte
 
 // IDsOf gives the ids that a query selects.
 func IDsOf(ctx context.Context, tx *db.Tx, query string, args ...any) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	return db.Column[uuid.UUID](ctx, tx, query, args...)
 }

@@ -55,11 +55,7 @@ const (
 const fieldColumns = `id, version, entity, key, label, type, options, group_id as "group", sort_order, source, show_in_list, archived, created_at`
 
 func readFields(ctx context.Context, tx *db.Tx, query string, args ...any) ([]Field, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Field])
+	return db.Rows[Field](ctx, tx, query, args...)
 }
 
 // fieldQuery asks for the fields of an entity.

@@ -32,11 +32,7 @@ func (r *Room) listConsents(ctx context.Context, tx *db.Tx, in op.ByID) (db.List
 
 // ConsentsOf lists what a contact agreed to, oldest first.
 func ConsentsOf(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Consent, error) {
-	rows, err := tx.Query(ctx, `select purpose, text, verified, created_at from consent where contact_id = $1 order by created_at, id`, contact)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Consent])
+	return db.Rows[Consent](ctx, tx, `select purpose, text, verified, created_at from consent where contact_id = $1 order by created_at, id`, contact)
 }
 
 func addConsent(ctx context.Context, tx *db.Tx, contact uuid.UUID, c Consent) error {

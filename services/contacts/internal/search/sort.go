@@ -3,8 +3,6 @@ package search
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 	"frontdesk/services/contacts/internal/contact"
 )
@@ -90,10 +88,6 @@ type placed struct {
 // inOrder reads a page of the contacts in w. What they show is made of those on the page alone.
 func inOrder(ctx context.Context, tx *db.Tx, w *db.Where, page *db.Cursor, by db.Order) ([]placed, error) {
 	w.Behind(page, by)
-	rows, err := tx.Query(ctx, `select `+contact.Shown+`, `+by.TextKey()+` as text`+contact.From+`
+	return db.Rows[placed](ctx, tx, `select `+contact.Shown+`, `+by.TextKey()+` as text`+contact.From+`
 		where c.id = any(array(select c.id from contact c where `+w.String()+db.LimitTo(by.By(), page.Limit)+`))`+by.By(), w.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[placed])
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 )
@@ -77,11 +76,7 @@ func (q taskQuery) read(ctx context.Context, tx *db.Tx, page *db.Cursor) ([]Task
 	if !page.First {
 		w.And("(t.place, t.id) > (?, ?)", page.At.UnixMicro(), page.ID)
 	}
-	rows, err := tx.Query(ctx, selected+` where `+w.String()+db.LimitTo(` order by t.place, t.id`, page.Limit), w.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Task])
+	return db.Rows[Task](ctx, tx, selected+` where `+w.String()+db.LimitTo(` order by t.place, t.id`, page.Limit), w.Args...)
 }
 
 // OwnTasks is what somebody has to do.

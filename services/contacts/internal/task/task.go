@@ -102,11 +102,7 @@ func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Task, error) {
 
 // all reads tasks as they are, whoever asks.
 func all(ctx context.Context, tx *db.Tx, where string, args ...any) ([]Task, error) {
-	rows, err := tx.Query(ctx, from(0, &db.Where{})+` where `+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[Task])
+	return db.Rows[Task](ctx, tx, from(0, &db.Where{})+` where `+where, args...)
 }
 
 // emit publishes tasks as they are now, whoever acts, without their bodies.

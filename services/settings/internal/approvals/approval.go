@@ -192,7 +192,7 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	w.After(c, "a")
-	all, err := row.Many[approval](ctx, tx, db.LimitTo(`select `+columns+` from approval a where `+w.String()+` order by created_at desc, id desc`, c.Limit), w.Args...)
+	all, err := db.Rows[approval](ctx, tx, db.LimitTo(`select `+columns+` from approval a where `+w.String()+` order by created_at desc, id desc`, c.Limit), w.Args...)
 	if err != nil {
 		return none, fmt.Errorf("list approvals: %w", err)
 	}

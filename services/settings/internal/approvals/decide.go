@@ -297,7 +297,7 @@ func (r *Room) resume(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		begun, err = row.Many[approval](ctx, tx, `update approval set called_at = $1 where id in (select id from approval where state = 'waiting' and decided_by is not null
+		begun, err = db.Rows[approval](ctx, tx, `update approval set called_at = $1 where id in (select id from approval where state = 'waiting' and decided_by is not null
 			and called_at < $1::timestamptz - $2::interval order by called_at limit 20 for update skip locked) returning `+columns, tx.Now, lost)
 		return err
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
-	"frontdesk/services/settings/internal/row"
 )
 
 // channel is where replicas tell each other that a call waits, or has ended.
@@ -98,7 +97,7 @@ func (r *Room) count(ctx context.Context, tx *db.Tx, in struct {
 	}
 	w := seen(tx.Who)
 	w.And("a.state = 'waiting' and a.ends_at > ?", tx.Now)
-	all, err := row.Many[open](ctx, tx, `select a.permission, a.kind, a.person_id, a.created_at from approval a where `+w.String(), w.Args...)
+	all, err := db.Rows[open](ctx, tx, `select a.permission, a.kind, a.person_id, a.created_at from approval a where `+w.String(), w.Args...)
 	if err != nil {
 		return out, fmt.Errorf("count approvals: %w", err)
 	}

@@ -65,7 +65,7 @@ type Connection struct {
 
 // Of lists the assistants that a user has connected and that have come for their tokens.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]Connection, error) {
-	rows, err := row.Many[listed](ctx, tx, `select `+shown+` from connection where person_id = $1 and `+isConnected+` order by id`, personID, tx.Now)
+	rows, err := db.Rows[listed](ctx, tx, `select `+shown+` from connection where person_id = $1 and `+isConnected+` order by id`, personID, tx.Now)
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)
 	}

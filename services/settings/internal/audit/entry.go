@@ -173,7 +173,7 @@ func find(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	where.After(c, "a")
-	all, err := row.Many[auditEntry](ctx, tx, db.LimitTo(`select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
+	all, err := db.Rows[auditEntry](ctx, tx, db.LimitTo(`select `+columns+` from audit a where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
 		return db.List[auditEntry]{}, fmt.Errorf("list audit entries: %w", err)
 	}

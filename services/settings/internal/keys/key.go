@@ -89,7 +89,7 @@ func (n newApplicationPassword) WithoutSecret() any { return n.ApplicationPasswo
 
 // Of lists the keys of a user.
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]ApplicationPassword, error) {
-	keys, err := row.Many[ApplicationPassword](ctx, tx, `select `+shown+` from application_password where person_id = $1 order by id`, personID)
+	keys, err := db.Rows[ApplicationPassword](ctx, tx, `select `+shown+` from application_password where person_id = $1 order by id`, personID)
 	if err != nil {
 		return nil, fmt.Errorf("list application passwords: %w", err)
 	}

@@ -19,7 +19,6 @@ import (
 	"frontdesk/libs/letter"
 	"frontdesk/libs/mail"
 	"frontdesk/proto"
-	"frontdesk/services/settings/internal/row"
 )
 
 // Statuses of a mail. One that is sending is with the server, which has not answered yet; one whose answer never came is
@@ -168,7 +167,7 @@ func list(ctx context.Context, tx *db.Tx, in struct {
 		}
 	}
 	where.After(c, "m")
-	all, err := row.Many[sentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
+	all, err := db.Rows[sentMail](ctx, tx, db.LimitTo(`select id, recipient, subject, kind, status, attempts, error, created_at, sent_at from mail m
 		where `+where.String()+` order by created_at desc, id desc`, c.Limit), where.Args...)
 	if err != nil {
 		return db.List[sentMail]{}, fmt.Errorf("list mails: %w", err)

@@ -135,7 +135,7 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, in struct{ db.Page }) (db.Li
 	} else {
 		where.And("id < ?", db.Number(c.ID))
 	}
-	all, err := row.Many[stored](ctx, tx, db.LimitTo(`select `+columns+` from media where `+where.String()+` order by id desc`, c.Limit), where.Args...)
+	all, err := db.Rows[stored](ctx, tx, db.LimitTo(`select `+columns+` from media where `+where.String()+` order by id desc`, c.Limit), where.Args...)
 	if err != nil {
 		return db.List[media]{}, fmt.Errorf("list pictures: %w", err)
 	}

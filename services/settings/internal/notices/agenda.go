@@ -9,7 +9,6 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/apps"
-	"frontdesk/services/settings/internal/row"
 )
 
 const (
@@ -37,7 +36,7 @@ func (r *Room) askAgendas(ctx context.Context) error {
 		return nil
 	}
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		readers, err := row.Many[reader](ctx, tx, `select person_id, digest_at, agenda_on from notification where kinds->>'agenda' <> 'off' for update`)
+		readers, err := db.Rows[reader](ctx, tx, `select person_id, digest_at, agenda_on from notification where kinds->>'agenda' <> 'off' for update`)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/mail"
 	"frontdesk/proto"
-	"frontdesk/services/settings/internal/row"
 )
 
 const (
@@ -104,7 +103,7 @@ func (r *Room) mailDue(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, `delete from notice where at < $1`, now.Add(-kept)); err != nil {
 			return err
 		}
-		all, err = row.Many[recipient](ctx, tx, `select n.person_id, n.address, `+wantsDigest+` as digest, min(n.at) as first, max(n.at) as last, coalesce(s.digest_at, $3) as digest_at
+		all, err = db.Rows[recipient](ctx, tx, `select n.person_id, n.address, `+wantsDigest+` as digest, min(n.at) as first, max(n.at) as last, coalesce(s.digest_at, $3) as digest_at
 			from notice n left join notification s using (person_id) where n.app <> all($1) and n.start <= $2 group by n.person_id, n.address, 3, s.digest_at order by 4`,
 			r.appsOff(), now, standardDigest)
 		return err
@@ -145,7 +144,7 @@ func (r *Room) mailNow(ctx context.Context, tx *db.Tx, events []bus.Event) error
 			until = e.At
 		}
 	}
-	all, err := row.Many[recipient](ctx, tx, `select n.person_id, n.address, `+wantsDigest+` as digest, min(n.at) as first, max(n.at) as last, coalesce(s.digest_at, $2) as digest_at
+	all, err := db.Rows[recipient](ctx, tx, `select n.person_id, n.address, `+wantsDigest+` as digest, min(n.at) as first, max(n.at) as last, coalesce(s.digest_at, $2) as digest_at
 		from notice n left join notification s using (person_id) where n.id = any($1) group by n.person_id, n.address, 3, s.digest_at order by min(n.id::text), min(n.place)`, ids, standardDigest)
 	if err != nil {
 		return fmt.Errorf("read whom the notices of a rehearsal are for: %w", err)
@@ -180,7 +179,7 @@ type waiting struct {
 // mailTo takes what waits for a recipient until a time out of the queue, and mails it unless they have left the team. only are the notices that it takes;
 // nil is all.
 func (r *Room) mailTo(ctx context.Context, tx *db.Tx, to recipient, until time.Time, only []uuid.UUID) error {
-	taken, err := row.Many[waiting](ctx, tx, db.LimitTo(`delete from notice d using (select n.id, n.place from notice n left join notification s using (person_id)
+	taken, err := db.Rows[waiting](ctx, tx, db.LimitTo(`delete from notice d using (select n.id, n.place from notice n left join notification s using (person_id)
 			where n.person_id is not distinct from $1 and n.address = $2 and `+wantsDigest+` = $3 and n.at <= $4 and n.app <> all($5) and n.start <= $6 and ($7::uuid[] is null or n.id = any($7))
 			order by n.at, n.id`, mostNotices)+` for update of n skip locked) x where d.id = x.id and d.place = x.place returning d.id, d.kind, d.at, d.message`,
 		to.PersonID, to.Address, to.Digest, until, r.appsOff(), tx.Now, only)

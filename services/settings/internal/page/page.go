@@ -118,7 +118,7 @@ func (r *Room) list(ctx context.Context, tx *db.Tx, in struct {
 	} else {
 		where.And("id > ?", db.Number(c.ID))
 	}
-	all, err := row.Many[stored](ctx, tx, db.LimitTo(`select `+columns+` from page where `+where.String()+` order by id`, c.Limit), where.Args...)
+	all, err := db.Rows[stored](ctx, tx, db.LimitTo(`select `+columns+` from page where `+where.String()+` order by id`, c.Limit), where.Args...)
 	if err != nil {
 		return db.List[page]{}, fmt.Errorf("list pages: %w", err)
 	}

@@ -135,7 +135,7 @@ type passkey struct {
 }
 
 func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[passkey], error) {
-	all, err := row.Many[passkey](ctx, tx, `select id, name, created_at, last_used_at from passkey where person_id = $1 order by id`, tx.Who.UserID)
+	all, err := db.Rows[passkey](ctx, tx, `select id, name, created_at, last_used_at from passkey where person_id = $1 order by id`, tx.Who.UserID)
 	if err != nil {
 		return db.List[passkey]{}, fmt.Errorf("list passkeys: %w", err)
 	}

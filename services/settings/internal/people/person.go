@@ -154,7 +154,7 @@ func HaveAdministrator(ctx context.Context, tx *db.Tx, except int64) (have bool,
 
 // Administrators are those who can sign in, without one user.
 func Administrators(ctx context.Context, tx *db.Tx, except int64) ([]Person, error) {
-	all, err := row.Many[Person](ctx, tx, `select `+columns+` from person where $1 = any(roles) and id <> $2 and `+canSignIn+` order by id`, auth.SiteAdmin, except)
+	all, err := db.Rows[Person](ctx, tx, `select `+columns+` from person where $1 = any(roles) and id <> $2 and `+canSignIn+` order by id`, auth.SiteAdmin, except)
 	if err != nil {
 		return nil, fmt.Errorf("read administrators: %w", err)
 	}

@@ -70,7 +70,7 @@ func Lock(ctx context.Context, tx *db.Tx) (All, error) {
 }
 
 func query(ctx context.Context, tx *db.Tx, sql string) (All, error) {
-	all, err := row.Many[stored](ctx, tx, sql)
+	all, err := db.Rows[stored](ctx, tx, sql)
 	if err != nil {
 		return nil, fmt.Errorf("read roles: %w", err)
 	}

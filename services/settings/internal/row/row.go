@@ -35,18 +35,9 @@ func Find[T any](ctx context.Context, tx *db.Tx, missing error, sql string, args
 	return found, nil
 }
 
-// Many is One for any number of rows.
-func Many[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) ([]T, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
-}
-
 // Each calls f with the rows of a query.
 func Each[T any](ctx context.Context, tx *db.Tx, f func(T) error, sql string, args ...any) error {
-	all, err := Many[T](ctx, tx, sql, args...)
+	all, err := db.Rows[T](ctx, tx, sql, args...)
 	if err != nil {
 		return fmt.Errorf("read %T: %w", all, err)
 	}

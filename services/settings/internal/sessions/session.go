@@ -184,7 +184,7 @@ type OpenSession struct {
 func Of(ctx context.Context, tx *db.Tx, personID int64) ([]OpenSession, error) {
 	// Callers with a key have no current session.
 	current, _ := Current(tx.Who)
-	all, err := row.Many[OpenSession](ctx, tx, `select id, browser, address, channel, two_factor, created_at, seen_at, expires_at, coalesce(hash = $2, false) as current
+	all, err := db.Rows[OpenSession](ctx, tx, `select id, browser, address, channel, two_factor, created_at, seen_at, expires_at, coalesce(hash = $2, false) as current
 		from session where person_id = $1 and expires_at > $3 order by seen_at desc, id`, personID, current, tx.Now)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)

@@ -163,7 +163,7 @@ func listInvitations(ctx context.Context, tx *db.Tx, _ op.None) (db.List[invitat
 		invitation
 		Roles []string
 	}
-	rows, err := row.Many[listed](ctx, tx, `select l.id, p.id as user_id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
+	rows, err := db.Rows[listed](ctx, tx, `select l.id, p.id as user_id, p.name, p.email, '' as role, p.roles, l.expires_at from link l join person p on p.id = l.person_id
 		where l.kind = $1 and l.ended_at is null and p.password is null and p.subject is null order by l.id`, mailer.Invitation)
 	if err != nil {
 		return db.List[invitation]{}, fmt.Errorf("list invitations: %w", err)

@@ -7,7 +7,6 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
-	"frontdesk/services/settings/internal/row"
 )
 
 // workSession is what somebody did within an hour.
@@ -38,7 +37,7 @@ func sessions(ctx context.Context, tx *db.Tx, _ op.None) (db.List[workSession], 
 		Last       time.Time
 		Calls      int
 	}
-	rows, err := row.Many[found](ctx, tx, `
+	rows, err := db.Rows[found](ctx, tx, `
 		select case when w.credential is null then 'person' when c.id is not null or p.assistant or w.channel = 'ability' and p.id is null then 'assistant' else 'key' end as kind,
 			w.name, w.user_id, w.credential, c.name as connection, w.first, w.last, w.calls
 		from (select user_id, credential, (array_agg(actor_label order by id desc))[1] as name, (array_agg(channel order by id desc))[1] as channel,

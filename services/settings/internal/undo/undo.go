@@ -17,7 +17,6 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"frontdesk/services/settings/internal/row"
 )
 
 // undoing is the operation that takes work back.
@@ -135,7 +134,7 @@ func (r *Room) entries(ctx context.Context, d *db.DB, in work) (entries []entry,
 		if in.CredentialID != uuid.Nil {
 			w.And("a.credential = ?", in.CredentialID.String())
 		}
-		entries, err = row.Many[entry](ctx, tx, fmt.Sprintf(`select a.id, a.action, a.record_type, a.record_id from audit a where %s order by a.id desc limit %d`, w, op.MostUndone+1), w.Args...)
+		entries, err = db.Rows[entry](ctx, tx, fmt.Sprintf(`select a.id, a.action, a.record_type, a.record_id from audit a where %s order by a.id desc limit %d`, w, op.MostUndone+1), w.Args...)
 		return err
 	})
 	if len(entries) > op.MostUndone {

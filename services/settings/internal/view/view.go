@@ -90,7 +90,7 @@ const seen = `(user_id = $1 or shared)`
 func list(ctx context.Context, tx *db.Tx, in struct {
 	Entity string `json:"entity,omitempty" enum:"contacts,organizations,appointments,submissions" doc:"Views of this list; all when left out."`
 }) (db.List[view], error) {
-	all, err := row.Many[stored](ctx, tx, `select `+columns+` from saved_view where `+seen+` and ($2 = '' or entity = $2) order by position, lower(name), id`, tx.Who.UserID, in.Entity)
+	all, err := db.Rows[stored](ctx, tx, `select `+columns+` from saved_view where `+seen+` and ($2 = '' or entity = $2) order by position, lower(name), id`, tx.Who.UserID, in.Entity)
 	if err != nil {
 		return db.List[view]{}, fmt.Errorf("list views: %w", err)
 	}

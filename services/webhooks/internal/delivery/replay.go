@@ -87,14 +87,10 @@ func lockEnded(ctx context.Context, tx *db.Tx, in replay) ([]uuid.UUID, error) {
 	}
 	ended := where.Bind("d.status = any(?)", slices.DeleteFunc([]string{statusDelivered, statusFailed}, func(s string) bool { return in.Status != "" && s != in.Status }))
 	// The materialized part reads by the index of the log. The status is asked again under the lock.
-	rows, err := tx.Query(ctx, `
+	return db.Column[uuid.UUID](ctx, tx, `
 		with chosen as materialized (
 			select d.id from delivery d where `+where.String()+` and `+ended+` and not exists (select from lease l where l.delivery = d.id)
 			`+db.LimitTo(`order by d.created_at, d.id`, replayMax+1)+`
 		)
 		select d.id from delivery d join chosen using (id) where `+ended+` order by d.id for no key update of d`, where.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
