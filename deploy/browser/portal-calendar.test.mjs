@@ -146,8 +146,8 @@ test("a stretch of time that is drawn becomes an appointment of that length, or 
 
 test("arrows scroll a calendar that is wider than its window, and go to other days elsewhere", async () => {
   const others = await Promise.all([1, 2, 3].map(() => colleague()))
-  for (const { user_id } of others) await desk.admin.put(`/staff/${user_id}/hours`, { hours: { 1: [["09:00", "17:00"]] } })
-  const v = await member({ viewport: { width: 700, height: 800 } })
+  for (const { user_id } of others) await desk.admin.put(`/staff/${user_id}/hours`, { hours: Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((day) => [day, [["09:00", "17:00"]]])) })
+  const v = await member({ viewport: { width: 560, height: 800 } })
   await open(v, "/calendar?view=day&date=" + dayOf(Date.now()), "Calendar")
   const grid = v.page.locator(".grid [tabindex='0']").first()
   await grid.waitFor()

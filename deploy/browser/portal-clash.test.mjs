@@ -270,13 +270,13 @@ for (const [what, p] of Object.entries(presses))
     let theirs
     await page.route(p.call, async (route) => {
       if (!theirs && route.request().method() !== "GET") {
-        await p.theirs(of)
-        theirs = await p.stored(of)
+        theirs = p.theirs(of).then(() => p.stored(of))
+        await theirs
       }
       await route.fallback()
     })
     await p.press(of)
     await page.getByText("Somebody else changed this meanwhile.").first().waitFor()
     await page.unroute(p.call)
-    assert.deepEqual(await p.stored(of), theirs)
+    assert.deepEqual(await p.stored(of), await theirs)
   })
