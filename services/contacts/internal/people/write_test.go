@@ -41,7 +41,7 @@ func TestWhatAContactIs(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("key of user %d", admin.UserID), entry["actor_label"])
 		require.Equal(t, object{"old": nil, "new": "Zoë"}, entry["data"].(object)["first_name"])
 		require.Equal(t, []string{proto.KindContactCreated}, s.Kinds(proto.ContactTopic, id))
-		require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil}, object{"name": "VIP", "slug": "vip", "changing": nil}}, admin.Get("/tags").Is(200).Field("items"))
+		require.Equal(t, []any{object{"name": "New client", "slug": "new-client", "changing": nil, "version": 1.0}, object{"name": "VIP", "slug": "vip", "changing": nil, "version": 1.0}}, admin.Get("/tags").Is(200).Field("items"))
 	})
 	t.Run("a contact needs something to be called by", func(t *testing.T) {
 		contactstest.Afresh(t, s)
