@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"frontdesk/libs/db"
@@ -74,6 +75,7 @@ var ErrNoRehearsal = map[string]*fault.Fault{}
 
 func init() {
 	for reason, message := range map[string]string{
+		"dry_run": "This is not rehearsed by Prefer: dry-run, but by dry_run in the body: true changes nothing.",
 		"network": "This cannot be rehearsed: it talks to other systems.",
 		"public":  "This cannot be rehearsed: it is for visitors.",
 		"sign_in": "This cannot be rehearsed: it is a part of signing in.",
@@ -92,6 +94,8 @@ func (e *Entry) NoRehearsal() string {
 		return "public"
 	case strings.HasPrefix(e.Path(), "/auth/"):
 		return "sign_in"
+	case !e.inTransaction && slices.ContainsFunc(e.In, func(f *Field) bool { return f.Name == "dry_run" }):
+		return "dry_run"
 	case !e.inTransaction:
 		return "network"
 	}

@@ -101,7 +101,7 @@ func common(status int, of []refusal) string {
 	switch status {
 	case 400:
 		return name("Invalid", "svc_invalid_json", "Body", "svc_invalid_cursor", "Cursor", "-svc_invalid_json", "Param",
-			"network", "Outside", "public", "Public", "sign_in", "SignIn")
+			"dry_run", "ByField", "network", "Outside", "public", "Public", "sign_in", "SignIn")
 	case 403:
 		return name("Forbidden", "-svc_forbidden", "WithoutPermission", "-svc_two_factor_required", "InFirstStep", "-assistant", "ToPersons",
 			"person_only", "ToPrograms", "visibility", "ToOwnVisibility")

@@ -32,7 +32,7 @@ var (
 	keptParameter = map[string]any{"name": "If-None-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "The ETag of the file that you have."}
 	preferParameter = map[string]any{"name": "Prefer", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "dry-run rehearses the call: it runs with all its checks, is rolled back, and answers 200 with a Rehearsal (x-rehearsal) in the place of its own answer. A refusal stays as it is."}
+		"description": "dry-run rehearses the call: it runs with all its checks, is rolled back, and answers 200 with a Rehearsal (x-rehearsal) in the place of its own answer. A refusal stays as it is. The preference has no value: dry-run=true is 400 svc_invalid_param."}
 	effectsParameter = map[string]any{"name": "If-Effects", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
 		"description": "The hash of a rehearsal, in quotes. If the call would have other effects by now, nothing happens and the answer is 412 svc_effects_changed."}
 	matchParameter = map[string]any{"name": "If-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},

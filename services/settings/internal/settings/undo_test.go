@@ -60,6 +60,7 @@ func TestWorkIsListedByTheHourAndTakenBack(t *testing.T) {
 	down = true
 	person.Post("/undo", asked).Fails(503, "svc_unavailable")
 	down = false
+	require.Equal(t, "dry_run", person.With("Prefer", "dry-run").Post("/undo", asked).Fails(400, "svc_no_rehearsal").Text("data.reason"), "it has a rehearsal of its own")
 	asked["dry_run"] = true
 	require.Equal(t, 1.0, person.Post("/undo", asked).Is(200).Field("undone"))
 	person.Get("/views/" + view).Is(200)
