@@ -138,13 +138,15 @@ func (r *rehearsals) part(ctx context.Context, by string, m *proto.Rehearse) (op
 }
 
 // ask returns what the other services would do because of messages, by service; nil for one that does not say so in time. It returns within
-// rehearsedWithin.
+// rehearsedWithin, and while ctx still has a quarter of its time: who asks because of its own part has to say that in time, whoever does not answer.
 func (r *rehearsals) ask(ctx context.Context, messages []db.Message) map[string]*op.Effects {
-	ctx, cancel := context.WithTimeout(ctx, rehearsedWithin)
+	within := rehearsedWithin
+	if deadline, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(deadline)*3/4)
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	id := db.NewID().String()
-	deadline, _ := ctx.Deadline() // it was set above
-	within := uint32(max(0, time.Until(deadline).Milliseconds()))
 	parts, questions, size := map[string]*op.Effects{}, map[string]*proto.Rehearse{}, map[string]int{}
 	for _, m := range messages {
 		topic, env := proto.TopicNamed(m.Topic), &proto.Envelope{}
@@ -156,7 +158,7 @@ func (r *rehearsals) ask(ctx context.Context, messages []db.Message) map[string]
 				continue
 			}
 			if questions[service] == nil {
-				parts[service], questions[service] = nil, &proto.Rehearse{Id: id, WithinMs: within}
+				parts[service], questions[service] = nil, &proto.Rehearse{Id: id, WithinMs: uint32(max(0, within.Milliseconds()))}
 			}
 			size[service] += len(m.Key) + len(m.Value)
 			questions[service].Messages = append(questions[service].Messages, &proto.RehearsedMessage{Topic: m.Topic, Key: m.Key, Value: m.Value})

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
@@ -160,6 +163,19 @@ func TestWhatAnotherServiceSaysTooLateOrMayNotSayCountsForNothing(t *testing.T) 
 	require.Equal(t, "next", asker.Ask(t.Context(), message("next"))["forms"].Events[0].Event, "the late answer is nobody's")
 
 	require.Equal(t, map[string]*op.Effects{"forms": nil}, other.Ask(t.Context(), message("theirs")), "who does not send forms commands is not told what they would do")
+	var contacts *app.Rehearsals
+	contacts = start("contacts", func(ctx context.Context, _ string, _ []db.Message) (op.Effects, error) {
+		notice, err := protobuf.Marshal(&proto.Envelope{Kind: proto.KindTellTeam})
+		if err == nil && !maps.Equal(map[string]*op.Effects{"settings": nil}, contacts.Ask(ctx, []db.Message{{Topic: proto.MailTopic, Key: "x", Value: notice}})) {
+			err = errors.New("settings is not there")
+		}
+		return named("contacts"), err
+	})
+	require.Eventually(t, func() bool {
+		part := asker.Ask(t.Context(), []db.Message{{Topic: proto.ContactsCommandTopic, Key: "x", Value: []byte("x")}})["contacts"]
+		return part != nil && part.Events[0].Event == "contacts"
+	}, 30*time.Second, time.Millisecond, "who waits in vain for a part of its part still says its own in time")
+
 	large := message(strings.Repeat("x", 1_000_000))
 	require.Equal(t, map[string]*op.Effects{"forms": nil}, asker.Ask(t.Context(), large), "it fits into no message")
 	require.Empty(t, asker.Ask(t.Context(), []db.Message{{Topic: proto.AuditTopic, Key: "x"}}), "nobody is asked about what nobody acts on")
