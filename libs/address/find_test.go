@@ -96,7 +96,7 @@ func TestEachAddressThatIsTakenIsFound(t *testing.T) {
 	})
 }
 
-// Whoever looks in a table for texts with an address, or with one of a person's, leaves out none of them.
+// Whoever looks in a table for texts with an address, or with one of a person's, finds all of them.
 func TestTheConditionsInSQLTakeEachTextInWhichAnAddressIsFound(t *testing.T) {
 	inGo := func(condition string) *regexp.Regexp {
 		return regexp.MustCompile(strings.TrimSuffix(strings.TrimPrefix(condition, " ~ '"), "'"))
