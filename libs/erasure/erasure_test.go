@@ -71,6 +71,16 @@ func TestATextInJSONIsLookedAtAsItReads(t *testing.T) {
 		require.True(t, struck, text)
 		require.NotContains(t, string(left), "erika@", text)
 	}
+	// An escape is no letter of the word behind it, so nobody else is meant.
+	for raw, other := range map[string]string{
+		`{"message":"Kind regards\nerika@x.be"}`: "nerika@x.be", `{"message":"\terika@x.be"}`: "terika@x.be", `{"message":"\u003cerika@x.be>"}`: "u003cerika@x.be",
+		`{"message":"\ud83d\ude00erika@x.be"}`: "ude00erika@x.be",
+	} {
+		require.Equal(t, [][]byte{hash("erika@x.be")}, Called(hash, []byte(raw)), raw)
+		require.True(t, personAt("erika@x.be").MentionedInJSON([]byte(raw)), raw)
+		require.False(t, personAt(other).MentionedInJSON([]byte(raw)), raw)
+		require.False(t, personAt(other).InJSON([]byte(raw)), raw)
+	}
 }
 
 func TestAnApostropheBelongsToAnAddress(t *testing.T) {
