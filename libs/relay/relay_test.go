@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -489,11 +490,15 @@ func TestAPartitionThatCannotBeReadHidesNoLossOfAnotherOne(t *testing.T) {
 	}
 	soon(t, func() bool { return waits(t, d) == 0 })
 	stop()
+	all := func(topic string) string { return strings.Join(log.Keys(topic), "") }
+	// Its newest message cannot be compared.
+	log.yes.Store(true)
+	log.Cut(partition(proto.SiteTopic), 4)
+	relaying(t, relay.Relay{DB: d, Log: log})
+	soon(t, func() bool { return strings.HasPrefix(all(proto.SiteTopic), "012345") })
+	// Its end shows that it has lost some, but not from where on.
 	log.Cut(partition(proto.AppsTopic), 4)
 	log.Cut(partition(proto.SiteTopic), 4)
-	log.yes.Store(true)
-	relaying(t, relay.Relay{DB: d, Log: log})
-	all := func(topic string) string { return strings.Join(log.Keys(topic), "") }
 	soon(t, func() bool { return strings.HasPrefix(all(proto.SiteTopic), "012345") })
 	require.Equal(t, "0123", all(proto.AppsTopic))
 	log.yes.Store(false)
@@ -663,4 +668,57 @@ func TestOfAThousandCrashesBetweenCommitAndPublicationNoneLosesOrReordersAnythin
 		}
 	}
 	require.Len(t, first, emitted, "each committed message is in the log")
+}
+
+// Each of the relay's statements finds its rows by an index, however many are kept. The repair has seconds for all that it reads.
+func TestNoStatementOfTheRelayReadsAllThatIsKept(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "settings", nil)
+	_, err := d.Pool.Exec(t.Context(), `insert into outbox (topic, key, value, hash, partition, "offset", sent_at, appended_at)
+		select $1, 'k' || n, '', n, n % 100, -n, now() - n * interval '1 ms', now() from generate_series(1, 20000) n`, proto.AppsTopic)
+	require.NoError(t, err)
+	_, err = d.Pool.Exec(t.Context(), `analyze outbox`)
+	require.NoError(t, err)
+	log := &relaytest.Log{}
+	stop := relaying(t, relay.Relay{DB: d, Log: log})
+	for i := range 6 {
+		tell(t, d, proto.AppsTopic, fmt.Sprint(i), "x")
+	}
+	soon(t, func() bool { return waits(t, d) == 0 })
+	log.Put(partition(proto.AppsTopic), log.Messages(partition(proto.AppsTopic))[0])
+	tell(t, d, proto.AppsTopic, "6", "x")
+	soon(t, func() bool { return slices.Equal(log.Keys(proto.AppsTopic), strings.Split("0 1 2 3 4 5 0 6 0", " ")) })
+	log.Cut(partition(proto.AppsTopic), 8)
+	soon(t, func() bool { return len(log.Keys(proto.AppsTopic)) > 8 && waits(t, d) == 0 })
+	stop()
+	planned := map[string]int{}
+	connections := d.Pool.AcquireAllIdle(t.Context())
+	for _, conn := range connections {
+		defer conn.Release()
+	}
+	for _, conn := range connections {
+		type prepared struct {
+			Name, Statement string
+			Parameters      int
+		}
+		all, err := db.Rows[prepared](t.Context(), conn, `select name, statement, cardinality(parameter_types) as parameters from pg_prepared_statements where statement ~ '(from|update) outbox'`)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), `set plan_cache_mode = force_generic_plan`)
+		require.NoError(t, err)
+		for _, x := range all {
+			execute := `explain execute ` + pgx.Identifier{x.Name}.Sanitize()
+			if x.Parameters > 0 {
+				execute += `(null` + strings.Repeat(`, null`, x.Parameters-1) + `)`
+			}
+			rows, err := conn.Query(t.Context(), execute, pgx.QueryExecModeSimpleProtocol)
+			require.NoError(t, err)
+			lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			plan := strings.Join(lines, "\n")
+			require.NotContains(t, plan, "Seq Scan on outbox", x.Statement)
+			require.NotRegexp(t, `Index Cond: \(\(topic = \$1\) AND \(partition = \$2\)\)\s+Filter`, plan, "reads the whole partition: %s", x.Statement)
+			planned[x.Statement]++
+		}
+	}
+	require.Greater(t, len(planned), 5)
 }

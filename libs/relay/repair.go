@@ -200,7 +200,7 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 		return err
 	}
 	first, err := firstMissing(slices.IndexFunc(all, func(k kept) bool { return k.Offset == missing.Offset }), func(i int) (bool, error) {
-		x, err := s.keptRow(ctx, p, all[i].Seq)
+		x, err := s.keptRow(ctx, p, all[i])
 		if err != nil {
 			return false, err
 		}
@@ -214,7 +214,7 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	by := repairOf(first, topic)
 	var last *own // the newest one that the log has
 	if first > 0 {
-		x, err := s.keptRow(ctx, p, all[first-1].Seq)
+		x, err := s.keptRow(ctx, p, all[first-1])
 		if err != nil {
 			return err
 		}
@@ -242,11 +242,11 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 	})
 }
 
-// keptRow is a row that was sent to a partition.
-func (s *sender) keptRow(ctx context.Context, p Partition, seq int64) (own, error) {
+// keptRow is a row that was sent to a partition. Its index ends with when that was, so a row is read without the others of the partition.
+func (s *sender) keptRow(ctx context.Context, p Partition, k kept) (own, error) {
 	x, m := own{place: place{Partition: p}}, db.Message{Topic: p.Topic}
 	err := s.DB.Pool.QueryRow(ctx, `select key, value, "offset", coalesce(appended_at, 'epoch'), sent_at from outbox
-		where topic = $1 and partition = $2 and sent_at is not null and seq = $3`, p.Topic, p.Number, seq).Scan(&m.Key, &m.Value, &x.Offset, &x.At, &x.SentAt)
+		where topic = $1 and partition = $2 and sent_at = $3 and seq = $4`, p.Topic, p.Number, k.SentAt, k.Seq).Scan(&m.Key, &m.Value, &x.Offset, &x.At, &x.SentAt)
 	x.Digest = m.Digest()
 	return x, err
 }
