@@ -65,8 +65,11 @@ func TestAnExportReadsInTheOrderOfAnIndexHoweverMuchThereIs(t *testing.T) {
 	require.Equal(t, many+1, strings.Count(admin.Get("/exports/submissions.csv").Is(200).Body, "\n"))
 
 	planned := 0
-	for _, conn := range s.Kit.DB.Pool.AcquireAllIdle(t.Context()) {
+	connections := s.Kit.DB.Pool.AcquireAllIdle(t.Context())
+	for _, conn := range connections {
 		defer conn.Release()
+	}
+	for _, conn := range connections {
 		rows, err := conn.Query(t.Context(), `select name from pg_prepared_statements where statement like '%s.spam_reason%order by%'`)
 		require.NoError(t, err)
 		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
