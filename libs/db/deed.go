@@ -66,14 +66,20 @@ func (tx *Tx) touch(e Event) {
 	}
 	kind, _, _ := strings.Cut(e.Kind, ".")
 	key := RecordKey(kind, e.Key)
+	tx.Touch(key, Versions{e.Version - 1, e.Version})
+}
+
+// Touch keeps which versions the transaction makes of a record. Events say so of their own records; this is for one without events, such as the order of
+// others, whose key is that of the operation that changes it.
+func (tx *Tx) Touch(key string, made Versions) {
 	v, again := tx.touched[key]
 	if tx.touched == nil {
 		tx.touched = map[string]Versions{}
 	}
 	if !again {
-		v.Was = e.Version - 1
+		v.Was = made.Was
 	}
-	v.Became = max(v.Became, e.Version)
+	v.Became = max(v.Became, made.Became)
 	tx.touched[key] = v
 }
 

@@ -53,6 +53,7 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	work.Delete(old, nil).Is(200)
 	work.Post("/services", object{"name": "New", "duration_min": 30}).Is(201)
 	work.Put("/services/order", object{"services": []string{old[len("/services/"):], o.service}}).Is(200)
+	work.Patch("/services/"+o.service, object{"sort_order": 9}).Is(200) // a place in the order, given by another call
 	work.Patch("/settings/booking", object{"terms_text": "Be on time.", "reminders": []object{{"hours": 48}, {"hours": 2}}}).Is(200)
 	work.Put(staff+"/hours", object{"hours": object{"1": [][]string{{"10:00", "12:00"}}}}).Is(200)
 	work.Patch(staff, object{"name": "Dora", "meeting_url": "https://meet.example.com/dora"}).Is(200)

@@ -123,6 +123,9 @@ func listServices(ctx context.Context, tx *db.Tx, in findServices) (listBookable
 	return listed(all, in.IncludeArchived), err
 }
 
+// orderKey is the order as a record, as order-services keeps it: its kind and its path.
+const orderKey = "service/services/order"
+
 type orderedServices struct {
 	Services []uuid.UUID `json:"services" required:"true" minItems:"1" maxItems:"1000" doc:"Ids of services, the first one first."`
 }
@@ -347,6 +350,13 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, was, now BookableService, 
 	now, err := saveService(ctx, tx, now, kind)
 	if err != nil {
 		return now, err
+	}
+	if was.SortOrder != now.SortOrder {
+		var order int64
+		if err := tx.QueryRow(ctx, `select sum(placed)::bigint from service`).Scan(&order); err != nil {
+			return now, err
+		}
+		tx.Touch(orderKey, db.Versions{Was: order - 1, Became: order})
 	}
 	before, after := was.doneBy(), now.doneBy()
 	others := slices.DeleteFunc(slices.Concat(before, after), func(user int64) bool { return slices.Contains(before, user) && slices.Contains(after, user) })
