@@ -44,6 +44,26 @@ func somebody() person {
 	return p
 }
 
+// spelt is an address in each form in which a text may hold it, a line each, in front of somebody else's.
+func spelt(email, other string) string {
+	local, host, _ := strings.Cut(email, "@")
+	var lines []string
+	for _, a := range []string{email, strings.ToUpper(local) + "@" + host, local + `\u0040` + host, local + "%40" + host, local[:3] + "\u00ad" + local[3:] + "@\u200b" + host,
+		`"` + local + `"@` + host, "<" + email + ">", "'" + email + "'"} {
+		lines = append(lines, a+" "+other)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// struck is what is left of spelt without the address.
+func struck(other string) string {
+	var lines []string
+	for _, a := range []string{"", "", "", "", "", `"`, "<>", "''"} {
+		lines = append(lines, a+" "+other)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // traces are what may not be left: the address in any spelling, each name as a word, the number.
 func (p person) traces() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|470 ?` + p.phone[len("+32 470 "):])
@@ -126,16 +146,19 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	}, "no appointment")
 	// What somebody else sent names the person, in every form that an address has in a text, and so does what is written about their appointment.
 	submit(d.Form, map[string]string{"first": "Jan" + p.word, "email": p.alike, "message": "ask " + p.shouted + " or " + p.alike + "\n" + p.ascii + " first\n<" + p.email + "> " +
-		p.ascii + "/" + p.alike + " https://a.example/?e=" + strings.ReplaceAll(p.ascii, "@", "%40") + "&n=1"})
+		p.ascii + "/" + p.alike + " https://a.example/?e=" + strings.ReplaceAll(p.ascii, "@", "%40") + "&n=1\n" + spelt(p.ascii, p.alike)})
 	theirs := ""
 	system.Eventually(t, func() bool {
-		a := d.Admin.With("Idempotency-Key", "theirs"+p.word).Post(t, "/appointments", map[string]any{"contact": other, "service": d.Service, "starts_at": starts[11], "notes": "brings <" + p.shouted + ">"})
+		a := d.Admin.With("Idempotency-Key", "theirs"+p.word).Post(t, "/appointments", map[string]any{"contact": other, "service": d.Service, "starts_at": starts[11], "notes": "brings <" + p.shouted + ">\n" + spelt(p.ascii, p.alike)})
 		if a.Status == 201 {
 			theirs = a.Text("id")
 		}
 		return theirs != ""
 	}, "no appointment of somebody else")
 	d.Admin.Post(t, "/appointments/"+theirs+"/cancel", map[string]any{"reason": p.ascii + " is ill"}).Is(200)
+	// So does each place for a text of the team, in every form that an address has there.
+	d.Admin.Post(t, "/contacts/"+other+"/notes", map[string]any{"body": spelt(p.ascii, p.alike)}).Is(201)
+	task := d.Admin.Post(t, "/tasks", map[string]any{"title": "Ask " + p.ascii + " or " + p.alike, "body": spelt(p.ascii, p.alike), "contact": other}).Is(201).Text("id")
 	// Somebody with an apostrophe, whose name a living colleague has.
 	q := somebody()
 	q.email = "o'" + strings.ToLower(q.first) + "@example.com"
@@ -190,10 +213,17 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.Equal(t, p.alike, o.Text("email"))
 	require.Equal(t, "A"+p.first+"s", o.Text("first_name"))
 	require.Contains(t, d.Admin.Get(t, "/contacts/"+other+"/activities").Is(200).Body, "had , has "+p.alike)
+	var notes []any
+	for _, e := range d.Admin.Get(t, "/contacts/"+other+"/activities").Is(200).Items() {
+		notes = append(notes, e["body"])
+	}
+	require.Contains(t, notes, struck(p.alike))
+	asked := d.Admin.Get(t, "/tasks/"+task).Is(200)
+	require.Equal(t, []string{"Ask  or " + p.alike, struck(p.alike)}, []string{asked.Text("title"), asked.Text("body")})
 	sent := d.Admin.Get(t, "/submissions?contact="+other).Is(200)
-	require.Equal(t, "ask  or "+p.alike+"\n first\n<> /"+p.alike+" https://a.example/?e=&n=1", sent.Text("items.0.values.message"))
+	require.Equal(t, "ask  or "+p.alike+"\n first\n<> /"+p.alike+" https://a.example/?e=&n=1\n"+struck(p.alike), sent.Text("items.0.values.message"))
 	cancelled := d.Admin.Get(t, "/appointments/"+theirs).Is(200)
-	require.Equal(t, []string{"brings <>", " is ill"}, []string{cancelled.Text("notes"), cancelled.Text("cancel_reason")})
+	require.Equal(t, []string{"brings <>\n" + struck(p.alike), " is ill"}, []string{cancelled.Text("notes"), cancelled.Text("cancel_reason")})
 	same := d.Admin.Get(t, "/contacts/"+colleague).Is(200)
 	require.Equal(t, []string{q.first, q.last, q.email[2:]}, []string{same.Text("first_name"), same.Text("last_name"), same.Text("email")})
 	require.Equal(t, "ask , not "+q.email[2:], d.Admin.Get(t, "/submissions?contact="+colleague).Is(200).Text("items.0.values.message"))
