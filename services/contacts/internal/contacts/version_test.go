@@ -31,6 +31,10 @@ func TestNobodyOverwritesAChangeThatTheyHaveNotSeen(t *testing.T) {
 	ofLink := listed(contact + "/organizations")
 	ofContact, contactTag := note(contact)
 	ofOrganization, organizationTag := note(organization)
+	other := admin.Post("/tags", `{"name":"Client"}`).Is(201).Text("slug")
+	seen := admin.Post("/tags", `{"name":"VIP"}`).Is(200).Header.Get("ETag")
+	admin.Post(tag+"/merge", `{"other_slug":"`+other+`"}`).Is(200)
+	admin.With("If-Match", seen).Delete(tag, nil).Fails(412, "svc_version_mismatch") // contacts have it now that had the other
 	s.CheckVersions(admin, map[string]apptest.Change{
 		"PATCH /contacts/{id}":       {Path: contact, Body: `{"first_name":"Ada"}`},
 		"DELETE /contacts/{id}":      {Path: contact},

@@ -105,6 +105,7 @@ func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in tagMerge) (tag, erro
 	b.Queue(`update tag_name set slug = $1 where slug = $2`, in.Slug, other.Slug)
 	b.Queue(`update tag_change set slug = $1 where slug = $2`, in.Slug, other.Slug)
 	b.Queue(`delete from tag where slug = $1`, other.Slug)
+	b.Queue(`update tag set version = version + 1 where slug = $1`, in.Slug) // whoever deletes it deletes more than they have seen
 	b.Queue(startTagChange, other.Name, in.Slug, tx.Who, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return first, err
