@@ -64,9 +64,9 @@ func struck(other string) string {
 	return strings.Join(lines, "\n")
 }
 
-// traces are what may not be left: the address in any spelling, each name as a word, the number.
+// traces are what may not be left: the address in any spelling, each name as a word, also behind the escape of a line's end, the number.
 func (p person) traces() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|470 ?` + p.phone[len("+32 470 "):])
+	return regexp.MustCompile(`(?i)(^|\\[nrt]|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|` + p.first[:3] + `\x{ad}` + p.first[3:] + `|470 ?` + p.phone[len("+32 470 "):])
 }
 
 //e2e:broker
@@ -173,7 +173,8 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 		"Jan" + p.word + "," + p.last + "son," + p.alike, "A" + p.first + "s," + p.last + "son,"}, "\n"))
 	namesakes := file("namesakes.csv", "first_name,last_name,email\n"+q.first+","+q.last+","+q.email[2:]+"\n"+q.first+","+q.last+",\n"+q.first+","+q.last+","+q.email+"\n")
 	file("headless.csv", p.first+","+p.last+","+p.ascii+"\nSomebody,Else,"+system.Address("else")+"\n")
-	done := file("done.csv", "first_name,email,note\n"+p.first+",nowhere,"+p.shouted+" at work\nJan,nowhere,"+p.alike+" at work\n")
+	done := file("done.csv", "first_name,email,note\n"+p.first+",nowhere,"+p.shouted+" at work\nJan,nowhere,"+p.alike+" at work\n"+
+		"Jan,nowhere,"+strings.ReplaceAll(p.ascii, "@", `\u0040`)+"\nJan,nowhere,"+p.ascii[:3]+"\u00ad"+p.ascii[3:]+"\n")
 	d.Admin.Post(t, "/imports/"+done+"/start", map[string]any{"mapping": []string{"first_name", "email", ""}}).Is(200)
 	system.Eventually(t, func() bool { return d.Admin.Get(t, "/imports/"+done).Is(200).Text("status") == "completed" }, "the import does not end")
 	// Messages that fail in every service.
@@ -231,7 +232,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.Equal(t, []any{[]any{"", "", ""}, []any{"", "", ""}, []any{"", "", ""}, []any{"Jan" + p.word, p.last + "son", p.alike}, []any{"A" + p.first + "s", p.last + "son", ""}},
 		d.Admin.Get(t, "/imports/"+waits).Is(200).Field("preview"))
 	errors := d.Admin.Get(t, "/imports/"+done).Is(200)
-	require.Equal(t, []any{"erased", "svc_invalid_param"}, []any{errors.Field("errors.0.code"), errors.Field("errors.1.code")})
+	require.Equal(t, []any{"erased", "svc_invalid_param", "erased", "erased"}, []any{errors.Field("errors.0.code"), errors.Field("errors.1.code"), errors.Field("errors.2.code"), errors.Field("errors.3.code")})
 	d.Admin.Get(t, "/organizations/"+big).Is(200)
 	system.Eventually(t, func() bool {
 		return slices.Contains(tablesWith(t, regexp.MustCompile("Small "+p.word)), "webhooks.message")
