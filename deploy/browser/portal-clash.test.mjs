@@ -234,7 +234,7 @@ const presses = {
       await page.getByRole("button", { name: "Change the order" }).click()
       await page.getByRole("button", { name: `Move ${name} up` }).press("Enter")
     },
-    call: "**/v1/services/order",
+    path: "/v1/services/order",
     theirs: ({ made }) => admin.put("/services/order", { services: [made[0].id] }),
     stored: async () => (await admin.get("/services")).items.map((s) => s.id),
     clean: ({ made }) => Promise.all(made.map((s) => admin.call("DELETE", "/services/" + s.id))),
@@ -246,7 +246,7 @@ const presses = {
       return { name: made[1].label, at: ["/settings/fields", "Fields"], made }
     },
     press: ({ name }) => page.getByRole("button", { name: `Move ${name} up` }).press("Enter"),
-    call: "**/v1/fields/*",
+    path: "/v1/fields/",
     theirs: ({ made }) => Promise.all(made.map((f) => admin.patch("/fields/" + f.id, { sort_order: f.sort_order + 50 }))),
     stored: async ({ made }) => (await admin.get("/fields?entity=contact")).items.filter((f) => made.some((m) => m.id === f.id)).map((f) => f.sort_order),
     clean: ({ made }) => Promise.all(made.map((f) => admin.patch("/fields/" + f.id, { archived: true }))),
@@ -254,7 +254,7 @@ const presses = {
   "chooses which calls of an ability wait": {
     begin: async () => ({ at: ["/settings/assistants?search=delete-organization", "AI assistants"] }),
     press: () => page.getByRole("combobox", { name: "Approval of Delete organization" }).selectOption("writes"),
-    call: "**/v1/integrations/ai",
+    path: "/v1/integrations/ai",
     theirs: () => desk.person.patch("/integrations/ai", { approval: { "svc/delete-organization": "destructive" } }),
     stored: async () => (await desk.person.get("/integrations/ai")).abilities.find((a) => a.name === "svc/delete-organization").approval,
     clean: () => desk.person.patch("/integrations/ai", { approval: { "svc/delete-organization": "never" } }),
@@ -265,18 +265,21 @@ for (const [what, p] of Object.entries(presses))
   test(`who ${what} while somebody else does is told, and theirs stays`, async (t) => {
     const of = await p.begin()
     t.after(() => p.clean(of))
-    await go(v, of.at[0])
-    await page.getByRole("heading", { name: of.at[1], level: 1 }).waitFor()
+    await openListening(v, ...of.at) // loaded anew: what the press before said is gone
+    const isOf = (url) => url.pathname.startsWith(p.path)
+    const isChange = (request) => request.method() !== "GET" && isOf(new URL(request.url()))
     let theirs
-    await page.route(p.call, async (route) => {
-      if (!theirs && route.request().method() !== "GET") {
+    await page.route(isOf, async (route) => {
+      if (!theirs && isChange(route.request())) {
         theirs = p.theirs(of).then(() => p.stored(of))
         await theirs
       }
       await route.fallback()
     })
+    const answer = page.waitForResponse((a) => isChange(a.request()))
     await p.press(of)
+    assert.equal((await answer).status(), 412)
     await page.getByText("Somebody else changed this meanwhile.").first().waitFor()
-    await page.unroute(p.call)
+    await page.unroute(isOf)
     assert.deepEqual(await p.stored(of), await theirs)
   })
