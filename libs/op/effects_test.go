@@ -3,6 +3,7 @@ package op
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +82,7 @@ func TestAPreferenceForADryRunHasNoValue(t *testing.T) {
 		require.NoError(t, err, other)
 		require.False(t, yes, other)
 	}
-	for _, wrong := range []string{"dry-run=true", "dry-run=false", `handling=strict, dry-run="1"`} {
+	for _, wrong := range []string{"dry-run=true", "dry-run=false", `handling=strict, dry-run="1"`, strings.Repeat("0", 256)} {
 		_, err := prefersDryRun(http.Header{"Prefer": {wrong}})
 		require.Error(t, err, wrong)
 	}

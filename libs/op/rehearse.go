@@ -34,7 +34,11 @@ const dryRun = "dry-run"
 // prefersDryRun reads the header Prefer of RFC 7240, in which no value and an empty one are the same. A value is refused: whoever sends one does not mean
 // the call itself to be made, or wants to say that it is not a rehearsal, which nobody can tell apart.
 func prefersDryRun(h http.Header) (yes bool, err error) {
-	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+	all := strings.Join(h.Values("Prefer"), ",")
+	if len(all) > 255 {
+		return false, fault.Invalid("Prefer", fault.TooLong(255))
+	}
+	for preference := range strings.SplitSeq(all, ",") {
 		token, _, _ := strings.Cut(preference, ";")
 		name, value, _ := strings.Cut(token, "=")
 		if !strings.EqualFold(strings.TrimSpace(name), dryRun) {
