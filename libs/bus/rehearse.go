@@ -16,8 +16,8 @@ import (
 var ErrElsewhere = errors.New("bus: another replica rehearses this")
 
 // Rehearse handles messages that nobody has sent as the consumer handles those of its topics, in their order and in one transaction, does what follows later
-// from them, rolls everything back and returns what it would have published. Messages of topics that it does not follow pass. key tells this rehearsal from others: while one replica is at
-// it, the rest fail with ErrElsewhere.
+// from them, rolls everything back and returns what it would have published. Messages of topics that it does not follow pass. key tells this rehearsal from
+// others: while one replica is at it, the rest fail with ErrElsewhere.
 func (c *Consumer) Rehearse(ctx context.Context, key string, messages []db.Message) (published []db.Message, err error) {
 	err = c.DB.Rehearse(ctx, func(tx *db.Tx) error {
 		// Services share a database, and a question has the same id for all of them.
