@@ -129,7 +129,7 @@ func strikeFromImportErrors(ctx context.Context, tx *db.Tx, l *contact.Leavers) 
 		words = append(words, n.Last)
 	}
 	rows, err := tx.Query(ctx, `select import_id, row, "column", dropped, cells from import_error, concat_ws(' ', "column", array_to_string(cells, ' ')) as words
-		where words`+address.UnplainSQL+` or exists (select from unnest($1::text[]) word where position(lower(upper(word)) in lower(upper(words))) > 0)`, words)
+		where words`+address.UnplainSQL+` or exists (select from unnest($1::text[]) word where word <> '' and position(lower(upper(word)) in lower(upper(words))) > 0)`, words)
 	if err != nil {
 		return err
 	}
