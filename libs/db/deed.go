@@ -142,23 +142,24 @@ func (tx *Tx) KeepDeed(d Deed, touched map[string]Versions) error {
 			step, tx.undid = &d.Undoes.Step, true
 		}
 	}
-	var records []string
-	var was, became []int64
-	for _, record := range slices.Sorted(maps.Keys(touched)) {
-		records, was, became = append(records, record), append(was, touched[record].Was), append(became, touched[record].Became)
-	}
 	var own string
-	var versions Versions
-	if len(records) == 1 {
-		own, versions = records[0], touched[records[0]]
+	var made Versions
+	if len(touched) == 1 {
+		for own, made = range touched {
+		}
 	}
 	tx.Defer(`insert into deed (entry, operation, user_id, credential, label, record_type, record_id, reason, steps, undoes, step, about, people, at, record, was, became)
 		values (@entry, @operation, @user, @credential, @label, @type, @id, @reason, @steps::jsonb, @undoes, @step, coalesce(@about::uuid[], '{}'), coalesce(@people::bytea[], '{}'), @now,
 			@record, @was, @became)`,
 		pgx.NamedArgs{"entry": d.Entry, "operation": d.Operation, "user": tx.Who.UserID, "credential": tx.Who.KeyID(), "label": tx.Who.Label, "type": d.RecordType, "id": d.RecordID,
 			"reason": d.Reason, "steps": steps, "undoes": undoes, "step": step, "about": about, "people": people, "now": tx.Now,
-			"record": own, "was": versions.Was, "became": versions.Became})
-	if len(records) > 1 {
+			"record": own, "was": made.Was, "became": made.Became})
+	if len(touched) > 1 {
+		var records []string
+		var was, became []int64
+		for _, record := range slices.Sorted(maps.Keys(touched)) {
+			records, was, became = append(records, record), append(was, touched[record].Was), append(became, touched[record].Became)
+		}
 		tx.Defer(`insert into deed_record (record, entry, was, became) select r, $1, w, b from unnest($2::text[], $3::bigint[], $4::bigint[]) x (r, w, b)`, d.Entry, records, was, became)
 	}
 	return nil
