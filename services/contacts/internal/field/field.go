@@ -226,14 +226,7 @@ type fieldChange struct {
 
 // updateField changes a field; type and key stay. An archived field is hidden, its values are kept.
 func (r *Room) updateField(ctx context.Context, tx *db.Tx, in fieldChange) (Field, error) {
-	rows, err := tx.Query(ctx, `select `+fieldColumns+` from field where id = $1 for update`, in.ID)
-	if err != nil {
-		return Field{}, err
-	}
-	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Field])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return f, fault.NotFound("field")
-	}
+	f, err := db.Find[Field](ctx, tx, fault.NotFound("field"), `select `+fieldColumns+` from field where id = $1 for update`, in.ID)
 	if err != nil {
 		return f, err
 	}

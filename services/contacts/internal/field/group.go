@@ -2,7 +2,6 @@ package field
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -96,14 +95,7 @@ func (r *Room) updateGroup(ctx context.Context, tx *db.Tx, in groupChange) (grou
 
 // lockGroup locks a group for a change; 404 svc_not_found for none, 412 svc_version_mismatch for one that the caller has seen otherwise.
 func lockGroup(ctx context.Context, tx *db.Tx, id uuid.UUID) (group, error) {
-	rows, err := tx.Query(ctx, `select `+groupColumns+` from field_group where id = $1 for update`, id)
-	if err != nil {
-		return group{}, err
-	}
-	g, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[group])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return g, fault.NotFound("field group")
-	}
+	g, err := db.Find[group](ctx, tx, fault.NotFound("field group"), `select `+groupColumns+` from field_group where id = $1 for update`, id)
 	if err != nil {
 		return g, err
 	}

@@ -75,7 +75,7 @@ func purposeOf(id string) string { return "approval " + id }
 func byID(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (approval, error) {
 	w := seen(tx.Who)
 	w.And("a.id = ?", id)
-	return row.Find[approval](ctx, tx, fault.NotFound("approval"), `select `+columns+` from approval a where `+w.String()+lock, w.Args...)
+	return db.Find[approval](ctx, tx, fault.NotFound("approval"), `select `+columns+` from approval a where `+w.String()+lock, w.Args...)
 }
 
 // seen is the condition of approvals, called a, that the actor sees: a credential its own, a person those in their name and those on which they may decide.

@@ -108,7 +108,7 @@ func (r *Room) make(ctx context.Context, a approval, begun attempt) (out op.Appr
 	}
 	err = r.DB.Do(ctx, func(tx *db.Tx) error {
 		calledAt := *a.CalledAt
-		if a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `select `+columns+` from approval where id = $1 for update`, a.ID); err != nil {
+		if a, err = db.Find[approval](ctx, tx, fault.NotFound("approval"), `select `+columns+` from approval where id = $1 for update`, a.ID); err != nil {
 			return err
 		}
 		if a.State != waiting || a.CalledAt == nil || !a.CalledAt.Equal(calledAt) {
@@ -124,7 +124,7 @@ func (r *Room) make(ctx context.Context, a approval, begun attempt) (out op.Appr
 		if o.secret != nil {
 			secret = r.Keys.Seal(purposeOf(a.ID.String()), o.secret)
 		}
-		if a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = $2, status = nullif($3, 0), answer = nullif($4::text, '')::jsonb, secret = $5, call = null, called_at = null,
+		if a, err = db.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = $2, status = nullif($3, 0), answer = nullif($4::text, '')::jsonb, secret = $5, call = null, called_at = null,
 			decided_at = $6 where id = $1 returning `+columns, a.ID, o.state, o.status, string(o.answer), secret, tx.Now); err != nil {
 			return err
 		}
@@ -273,7 +273,7 @@ func (r *Room) refuse(ctx context.Context, tx *db.Tx, in struct {
 	if a.DecidedBy != nil {
 		return op.Approval{}, fault.InvalidStatus(a.State, "Somebody has approved this. Its outcome is not known yet.")
 	}
-	a, err = row.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = 'refused', reason = $2, decided_by = $3, decided_at = $4, call = null where id = $1 returning `+columns,
+	a, err = db.Find[approval](ctx, tx, fault.NotFound("approval"), `update approval set state = 'refused', reason = $2, decided_by = $3, decided_at = $4, call = null where id = $1 returning `+columns,
 		a.ID, strings.TrimSpace(in.Reason), tx.Who.UserID, tx.Now)
 	if err != nil {
 		return op.Approval{}, err

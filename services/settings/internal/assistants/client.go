@@ -14,7 +14,6 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
-	"frontdesk/services/settings/internal/row"
 )
 
 // assistant is a program that is an OAuth client: one that has registered itself, or that names itself by the address of its description.
@@ -89,13 +88,13 @@ func registerAssistant(ctx context.Context, tx *db.Tx, a assistant) (assistant, 
 // assistantByID reads a program by its id or its address. An unknown one is 400 on client_id.
 func assistantByID(ctx context.Context, tx *db.Tx, text string) (assistant, error) {
 	if isAddress(text) {
-		return row.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where url = $1`, text)
+		return db.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where url = $1`, text)
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return assistant{}, errUnknownClient
 	}
-	return row.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where id = $1 and url is null`, id)
+	return db.Find[assistant](ctx, tx, errUnknownClient, `select `+assistantColumns+` from assistant where id = $1 and url is null`, id)
 }
 
 var errUnknownClient = fault.Invalid("client_id", fault.NewProblem("unknown", "is not registered here"))

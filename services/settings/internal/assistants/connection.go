@@ -14,7 +14,6 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/libs/opt"
 	"frontdesk/proto"
-	"frontdesk/services/settings/internal/row"
 )
 
 const (
@@ -93,7 +92,7 @@ func (l listed) connection() Connection {
 
 // ByID is a connection as services know its tokens, but without their hash; 404 once it has ended.
 func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*proto.ApplicationPassword, error) {
-	c, err := row.Find[connection](ctx, tx, fault.NotFound("connection"), `select `+connectionColumns+` from connection where id = $1 and `+isConnected, id, tx.Now)
+	c, err := db.Find[connection](ctx, tx, fault.NotFound("connection"), `select `+connectionColumns+` from connection where id = $1 and `+isConnected, id, tx.Now)
 	return accessToken{ConnectionID: c.ID, PersonID: c.PersonID, Name: c.Name, Permissions: c.Permissions, Denied: c.Denied, ReadOnly: c.ReadOnly, Approval: c.Approval,
 		ExpiresAt: c.ExpiresAt}.published(), err
 }
@@ -103,7 +102,7 @@ func updateConnection(ctx context.Context, tx *db.Tx, in struct {
 	op.ByID
 	Approval opt.Value[op.Approvals] `json:"approval,omitzero" doc:"Which of its calls wait until a person approves them."`
 }) (Connection, error) {
-	found, err := row.Find[listed](ctx, tx, fault.NotFound("connection"), `select `+shown+` from connection where id = $1 and person_id = $3 and `+isConnected+` for update`, in.ID, tx.Now, tx.Who.UserID)
+	found, err := db.Find[listed](ctx, tx, fault.NotFound("connection"), `select `+shown+` from connection where id = $1 and person_id = $3 and `+isConnected+` for update`, in.ID, tx.Now, tx.Who.UserID)
 	if err != nil {
 		return Connection{}, err
 	}

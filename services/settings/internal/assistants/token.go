@@ -38,7 +38,7 @@ type exchange struct{ Code, Verifier, RedirectURI string }
 // useCode gives an assistant tokens for a code. It fails with errGrant. A code that comes again ends the connection that it has made, because one of
 // the two has stolen it; so the caller commits, whatever the outcome.
 func (r *Room) useCode(ctx context.Context, tx *db.Tx, a assistant, in exchange) (tokens, error) {
-	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
+	c, err := db.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where code_hash = $1 for update`, secrets.Hash(in.Code))
 	if err != nil {
 		return tokens{}, err
 	}
@@ -60,7 +60,7 @@ func (r *Room) useCode(ctx context.Context, tx *db.Tx, a assistant, in exchange)
 // either its assistant or a thief has used it; so the caller commits when it is errGrant.
 func (r *Room) refresh(ctx context.Context, tx *db.Tx, a assistant, token string, scope []string) (tokens, error) {
 	family, secret, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
-	c, err := row.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
+	c, err := db.Find[connection](ctx, tx, errGrant, `select `+connectionColumns+` from connection where family_hash = $1 for update`, secrets.Hash(family))
 	if err != nil {
 		return tokens{}, err
 	}
@@ -105,7 +105,7 @@ func (r *Room) endStolen(ctx context.Context, tx *db.Tx, c connection) error {
 func revoke(ctx context.Context, tx *db.Tx, token string, by *assistant) error {
 	family, _, _ := strings.Cut(strings.TrimPrefix(token, refreshPrefix), ".")
 	unknown := errors.New("unknown token")
-	c, err := row.Find[connection](ctx, tx, unknown, `select `+connectionColumns+` from connection
+	c, err := db.Find[connection](ctx, tx, unknown, `select `+connectionColumns+` from connection
 		where family_hash = $1 or id = (select connection_id from access_token where hash = $2) for update`, secrets.Hash(family), secrets.Hash(token))
 	switch {
 	case errors.Is(err, unknown):

@@ -58,7 +58,7 @@ func publish(tx *db.Tx, k key) error {
 
 // ByID is a key as services know it, but without its hash; 404 once it has ended.
 func ByID(ctx context.Context, tx *db.Tx, id uuid.UUID) (*proto.ApplicationPassword, error) {
-	k, err := row.Find[key](ctx, tx, fault.NotFound("application password"), `select `+columns+` from application_password where id = $1`, id)
+	k, err := db.Find[key](ctx, tx, fault.NotFound("application password"), `select `+columns+` from application_password where id = $1`, id)
 	k.Hash = nil
 	return k.published(), err
 }
@@ -183,7 +183,7 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	Approval opt.Value[op.Approvals] `json:"approval,omitzero" doc:"Which of its calls wait until a person approves them."`
 }) (ApplicationPassword, error) {
 	missing := fault.NotFound("application password")
-	before, err := row.Find[ApplicationPassword](ctx, tx, missing, `select `+shown+` from application_password where id = $1 and person_id = $2 for update`, in.ID, tx.Who.UserID)
+	before, err := db.Find[ApplicationPassword](ctx, tx, missing, `select `+shown+` from application_password where id = $1 and person_id = $2 for update`, in.ID, tx.Who.UserID)
 	if err != nil {
 		return before, err
 	}
@@ -192,7 +192,7 @@ func update(ctx context.Context, tx *db.Tx, in struct {
 	if err := tx.ChangedFrom(before, after); err != nil || after.Approval == before.Approval {
 		return before, err
 	}
-	k, err := row.Find[key](ctx, tx, missing, `update application_password set approval = $2 where id = $1 returning `+columns, in.ID, after.Approval)
+	k, err := db.Find[key](ctx, tx, missing, `update application_password set approval = $2 where id = $1 returning `+columns, in.ID, after.Approval)
 	if err != nil {
 		return before, err
 	}

@@ -13,7 +13,6 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/proto"
-	"frontdesk/services/settings/internal/row"
 )
 
 // seenMail is a mail with what it said.
@@ -47,7 +46,7 @@ func find(ctx context.Context, tx *db.Tx, id uuid.UUID, lock string) (storedMail
 	where := visible(tx)
 	where.And("m.id = ?", id)
 	// What a mail said is over when its time is, and when a newer one about the same took its place.
-	return row.Find[storedMail](ctx, tx, fault.NotFound("mail"), `select id, recipient, subject, kind, status, attempts, error, created_at, sent_at, coalesce(about, '') as about, kept, tokens,
+	return db.Find[storedMail](ctx, tx, fault.NotFound("mail"), `select id, recipient, subject, kind, status, attempts, error, created_at, sent_at, coalesce(about, '') as about, kept, tokens,
 		coalesce(not_after <= `+where.Bind("?", tx.Now)+`, false) or exists (select from mail n where n.about = m.about and n.turn > m.turn and (n.replaces or n.kind = m.kind)) as over
 		from mail m where `+where.String()+lock, where.Args...)
 }
@@ -132,6 +131,6 @@ func resend(ctx context.Context, tx *db.Tx, in op.ByID) (sentMail, error) {
 	if hashes == nil {
 		hashes = [][]byte{}
 	}
-	return row.One[sentMail](ctx, tx, `update mail set message = $2, tokens = $3, status = 'queued', error = '', sent_at = null, next_at = $4, leased_by = null, leased_until = '-infinity'
+	return db.One[sentMail](ctx, tx, `update mail set message = $2, tokens = $3, status = 'queued', error = '', sent_at = null, next_at = $4, leased_by = null, leased_until = '-infinity'
 		where id = $1 returning id, recipient, subject, kind, status, attempts, error, created_at, sent_at`, s.ID, message, hashes, tx.Now)
 }

@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
-	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/secrets"
 )
 
@@ -114,7 +113,7 @@ func UseLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
 // FindLink finds the link that a token stands for. A token that was never mailed is 400 svc_invalid_token; one that was used,
 // replaced, revoked or is too old is 410.
 func FindLink(ctx context.Context, tx *db.Tx, kind, token string) (link, error) {
-	l, err := row.Find[link](ctx, tx, fault.InvalidToken("This link is not one of ours."), `select `+linkColumns+` from link where hash = $1 and kind = $2`, secrets.Hash(token), kind)
+	l, err := db.Find[link](ctx, tx, fault.InvalidToken("This link is not one of ours."), `select `+linkColumns+` from link where hash = $1 and kind = $2`, secrets.Hash(token), kind)
 	if err != nil {
 		return l, err
 	}

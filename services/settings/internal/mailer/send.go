@@ -17,7 +17,6 @@ import (
 	"frontdesk/libs/mail"
 	"frontdesk/proto"
 	"frontdesk/services/settings/internal/document"
-	"frontdesk/services/settings/internal/row"
 )
 
 const (
@@ -98,7 +97,7 @@ func (r *Room) claim(ctx context.Context) (*claimed, error) {
 	var m *claimed
 	err := r.DB.Do(ctx, func(tx *db.Tx) error {
 		m = nil
-		c, err := row.One[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
+		c, err := db.One[claimed](ctx, tx, `update mail set leased_until = clock_timestamp() + $1::interval, leased_by = $2, attempts = attempts + 1 where id = (
 				select id from mail m where status in ('queued', 'retrying') and next_at <= $3 and app <> all($4)
 					and not held(leased_until, $1)
 					and not exists (select from mail e where e.about = m.about and e.turn < m.turn and e.status in ('queued', 'retrying', 'sending'))

@@ -159,7 +159,7 @@ func PathOf(ctx context.Context, tx *db.Tx, id int64) (string, error) {
 
 // byID reads a picture without its body; 404 for an unknown one.
 func byID(ctx context.Context, tx *db.Tx, id int64) (stored, error) {
-	return row.Find[stored](ctx, tx, fault.NotFound("picture"), `select `+columns+` from media where id = $1`, id)
+	return db.Find[stored](ctx, tx, fault.NotFound("picture"), `select `+columns+` from media where id = $1`, id)
 }
 
 // remove deletes a picture that is not the logo; 409 in_use while it is. It locks the portal's settings, so that it

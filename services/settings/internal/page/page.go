@@ -78,7 +78,7 @@ func (r *Room) portalPath() string {
 
 // one runs a statement that gives one row of columns; 404 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (stored, error) {
-	return row.Find[stored](ctx, tx, fault.NotFound("page"), sql, args...)
+	return db.Find[stored](ctx, tx, fault.NotFound("page"), sql, args...)
 }
 
 // publish publishes what happened to a page. changed names the fields that differ; answers is nil unless the change was

@@ -96,7 +96,7 @@ func LockByAddress(ctx context.Context, tx *db.Tx, address string) (Person, erro
 
 // onePerson runs a statement that gives one row of columns; 404 when it gives none.
 func onePerson(ctx context.Context, tx *db.Tx, sql string, args ...any) (Person, error) {
-	return row.Find[Person](ctx, tx, fault.NotFound("user"), sql, args...)
+	return db.Find[Person](ctx, tx, fault.NotFound("user"), sql, args...)
 }
 
 // Add adds a user who has yet to choose a password, and publishes them. An address that somebody took just now is 409.

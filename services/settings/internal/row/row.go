@@ -1,4 +1,4 @@
-// Package row reads rows of tables into structs, column by column, and says what a missing one means.
+// Package row goes over rows of tables, and says how their ids stand in events.
 package row
 
 import (
@@ -7,33 +7,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 )
-
-// One reads the only row of a query into a T, column by column under the field's name; pgx.ErrNoRows if the query finds no row.
-func One[T any](ctx context.Context, tx *db.Tx, sql string, args ...any) (T, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
-}
-
-// Find is One that fails with missing if the query finds no row.
-func Find[T any](ctx context.Context, tx *db.Tx, missing error, sql string, args ...any) (T, error) {
-	found, err := One[T](ctx, tx, sql, args...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return found, missing
-	}
-	if err != nil {
-		return found, fmt.Errorf("read or change a %T: %w", found, err)
-	}
-	return found, nil
-}
 
 // Each calls f with the rows of a query.
 func Each[T any](ctx context.Context, tx *db.Tx, f func(T) error, sql string, args ...any) error {

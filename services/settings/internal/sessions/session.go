@@ -129,7 +129,7 @@ func EndAtProvider(ctx context.Context, tx *db.Tx, personID int64, issuer, sid s
 
 // one runs a statement that gives one row of columns; 401 when it gives none.
 func one(ctx context.Context, tx *db.Tx, sql string, args ...any) (session, error) {
-	return row.Find[session](ctx, tx, errNoSession(), sql, args...)
+	return db.Find[session](ctx, tx, errNoSession(), sql, args...)
 }
 
 // onSessionSeen notes when a session was last used, so that it does not end as an idle one. A session that has ended, or was

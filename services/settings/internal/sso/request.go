@@ -17,7 +17,6 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/services/settings/internal/people"
-	"frontdesk/services/settings/internal/row"
 	"frontdesk/services/settings/internal/secrets"
 	"frontdesk/services/settings/internal/sessions"
 	"frontdesk/services/settings/internal/signin"
@@ -127,7 +126,7 @@ func (r *Room) send(ctx context.Context, d *db.DB, in begin, channel string, con
 // take takes the request of a state out, if this browser was sent with it within requestLife: 401 for any other.
 func (r *Room) take(ctx context.Context, d *db.DB, state string) (sent request, err error) {
 	err = d.Do(ctx, func(tx *db.Tx) error {
-		sent, err = row.Find[request](ctx, tx, errNoRequest(), `delete from provider_request where state_hash = $1 and browser_hash = $2 and created_at > $3
+		sent, err = db.Find[request](ctx, tx, errNoRequest(), `delete from provider_request where state_hash = $1 and browser_hash = $2 and created_at > $3
 			returning nonce, verifier, next, home, channel, confirms, created_at`, secrets.Hash(state), browserOf(ctx), tx.Now.Add(-requestLife))
 		return err
 	})

@@ -81,7 +81,7 @@ const (
 
 // find runs a statement that gives one row of columns; 404 when it gives none.
 func find(ctx context.Context, tx *db.Tx, sql string, args ...any) (stored, error) {
-	return row.Find[stored](ctx, tx, fault.NotFound("view"), sql, args...)
+	return db.Find[stored](ctx, tx, fault.NotFound("view"), sql, args...)
 }
 
 // seen is the condition of views that the actor $1 sees.
