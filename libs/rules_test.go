@@ -95,7 +95,7 @@ func TestSQLIsReadAndWrittenByName(t *testing.T) {
 		ast.Inspect(f.File, func(n ast.Node) bool {
 			if s, ok := literal(n); ok {
 				if manyPlaceholders.MatchString(s) {
-					t.Errorf("%s: more than eight arguments by position: name them with pgx.NamedArgs", f.Position(n.Pos()))
+					t.Errorf("%s: more than eight arguments by position: name them with db.Args", f.Position(n.Pos()))
 				}
 				if strings.Contains(s, "hashtextextended") {
 					t.Errorf("%s: hashtextextended: take a named lock with tx.Lock, or db.LockKey where SQL takes it", f.Position(n.Pos()))

@@ -151,7 +151,7 @@ func (tx *Tx) KeepDeed(d Deed, touched map[string]Versions) error {
 	tx.Defer(`insert into deed (entry, operation, user_id, credential, label, record_type, record_id, reason, steps, undoes, step, about, people, at, record, was, became)
 		values (@entry, @operation, @user, @credential, @label, @type, @id, @reason, @steps::jsonb, @undoes, @step, coalesce(@about::uuid[], '{}'), coalesce(@people::bytea[], '{}'), @now,
 			@record, @was, @became)`,
-		pgx.NamedArgs{"entry": d.Entry, "operation": d.Operation, "user": tx.Who.UserID, "credential": tx.Who.KeyID(), "label": tx.Who.Label, "type": d.RecordType, "id": d.RecordID,
+		Args{"entry": d.Entry, "operation": d.Operation, "user": tx.Who.UserID, "credential": tx.Who.KeyID(), "label": tx.Who.Label, "type": d.RecordType, "id": d.RecordID,
 			"reason": d.Reason, "steps": steps, "undoes": undoes, "step": step, "about": about, "people": people, "now": tx.Now,
 			"record": own, "was": made.Was, "became": made.Became})
 	if len(touched) > 1 {
@@ -215,7 +215,7 @@ func (tx *Tx) Untouched(ctx context.Context, u Undoing, present map[string]int64
 					or exists (select from deed t where t.undoes = b.entry)) as fine
 				from made join `+deedVersions+` r on r.record = @record and r.was >= made.became join deed b on b.entry = r.entry)
 			select became, (select coalesce(sum(n), 0)::bigint from since where fine), coalesce((select label from since where not fine order by entry desc limit 1), '')
-			from made`, pgx.NamedArgs{"entry": u.Entry, "record": record, "of_user": u.OfUser}).Scan(&left, &explained, &by)
+			from made`, Args{"entry": u.Entry, "record": record, "of_user": u.OfUser}).Scan(&left, &explained, &by)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			continue

@@ -127,7 +127,7 @@ func (tx *Tx) keep(ctx context.Context, r Request, holder *uuid.UUID, a Answer) 
 	}
 	tag, err := tx.Exec(ctx, `update idempotency set status = @status, answer = @answer, about = coalesce(@about::uuid[], '{}'), people = coalesce(@people::bytea[], '{}')
 		where (caller, op, key) = (@caller, @op, @key) and holder is not distinct from @holder`,
-		pgx.NamedArgs{"caller": r.Caller, "op": r.Op, "key": r.Key, "holder": holder, "status": a.Status, "answer": a.Body, "about": about, "people": people})
+		Args{"caller": r.Caller, "op": r.Op, "key": r.Key, "holder": holder, "status": a.Status, "answer": a.Body, "about": about, "people": people})
 	if err != nil {
 		return fmt.Errorf("store the answer of %s: %w", r.Op, err)
 	}

@@ -30,7 +30,7 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 	for _, p := range s.leftOut() {
 		topics, ofs, numbers = append(topics, p.Topic), append(ofs, int32(s.partitions[p].of)), append(numbers, int32(p.Number))
 	}
-	args := pgx.NamedArgs{"topics": topics, "ofs": ofs, "numbers": numbers, "holder": s.holder, "lasts": claimLasts, "needed": needed,
+	args := db.Args{"topics": topics, "ofs": ofs, "numbers": numbers, "holder": s.holder, "lasts": claimLasts, "needed": needed,
 		"every": checkEvery, "most": relayBatch}
 	const due, ours = `checked_at not between clock_timestamp() - @every::interval and clock_timestamp()`, `exists (select from relay where holder = @holder and until > clock_timestamp())`
 	b := &pgx.Batch{}

@@ -140,7 +140,7 @@ func move(ctx context.Context, on interface {
 	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 }, from own, to *own) error {
 	const was = ` where (topic, partition, "offset", coalesce(appended_at, 'epoch'), digest) = (@topic, @number, @offset, @at, @digest)`
-	args := pgx.NamedArgs{"topic": from.Topic, "number": from.Number, "offset": from.Offset, "at": from.At, "digest": from.Digest}
+	args := db.Args{"topic": from.Topic, "number": from.Number, "offset": from.Offset, "at": from.At, "digest": from.Digest}
 	statement := `delete from published` + was
 	if to != nil {
 		statement = `update published set "offset" = @next, appended_at = @appended, digest = @of, sent_at = @sent` + was

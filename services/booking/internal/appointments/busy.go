@@ -45,7 +45,7 @@ func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users, connected
 	begin, end = begin.Add(-longest), end.Add(longest)
 	b.Queue(`select user_id, starts_at, ends_at, buffer_before, buffer_after from appointment
 		where user_id = any(@users) and `+TakesTime+` and starts_at >= @begin and starts_at < @end and id <> @except`,
-		pgx.NamedArgs{"users": users, "begin": begin, "end": end, "except": except}).Query(func(rows pgx.Rows) error {
+		db.Args{"users": users, "begin": begin, "end": end, "except": except}).Query(func(rows pgx.Rows) error {
 		var id int64
 		var t slots.Busy
 		_, err := pgx.ForEachRow(rows, []any{&id, &t.Start, &t.End, &t.Before, &t.After}, func() error {
@@ -65,7 +65,7 @@ func QueueTaken(b *pgx.Batch, taken Taken, zone *time.Location, users, connected
 func queueElsewhere(b *pgx.Batch, taken Taken, users []int64, begin, end time.Time) {
 	b.Queue(`select user_id, extract(epoch from month)::bigint, times from external_month where user_id = any(@users)
 		and month >= date_trunc('month', @begin::timestamptz at time zone 'UTC') and month < @end::timestamptz at time zone 'UTC'`,
-		pgx.NamedArgs{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
+		db.Args{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
 		var id, month int64
 		var times pgtype.DriverBytes
 		_, err := pgx.ForEachRow(rows, []any{&id, &month, &times}, func() error {
@@ -119,18 +119,18 @@ func Coming(ctx context.Context, tx *db.Tx, user int64) ([]uuid.UUID, error) {
 func Overlapped(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
 	return refuseThose(ctx, tx, "overlap", "One of the appointments falls on one of the successor's, or on a time that their own calendar takes.", `(exists (select from appointment b
 		where b.user_id = @to and `+TakesTime+` and b.period && a.period) or exists (select from external_time t where t.user_id = @to
-		and t.starts_at > a.starts_at - interval '24 hours' and t.starts_at < a.ends_at and t.ends_at > a.starts_at))`, pgx.NamedArgs{"to": user, "ids": ids})
+		and t.starts_at > a.starts_at - interval '24 hours' and t.starts_at < a.ends_at and t.ends_at > a.starts_at))`, db.Args{"to": user, "ids": ids})
 }
 
 // Unlinked is svc_conflict with reason no_meeting_link if one of the appointments would have no meeting link with the user: it is online
 // without one of its own. Its data.appointments are the first 50 that would have none, by start.
 func Unlinked(ctx context.Context, tx *db.Tx, ids []uuid.UUID, user int64) error {
 	return refuseThose(ctx, tx, "no_meeting_link", "One of the appointments is online, and the successor has no meeting link.", `a.location_type = 'online' and a.meeting_url = ''
-		and not exists (select from staff s where s.user_id = @to and s.meeting_url <> '')`, pgx.NamedArgs{"to": user, "ids": ids})
+		and not exists (select from staff s where s.user_id = @to and s.meeting_url <> '')`, db.Args{"to": user, "ids": ids})
 }
 
 // refuseThose is svc_conflict with the reason if the condition holds for one of the appointments a among @ids.
-func refuseThose(ctx context.Context, tx *db.Tx, reason, message, condition string, args pgx.NamedArgs) error {
+func refuseThose(ctx context.Context, tx *db.Tx, reason, message, condition string, args db.Args) error {
 	rows, err := tx.Query(ctx, `select a.id, a.starts_at from appointment a where a.id = any(@ids) and `+condition+` order by a.starts_at, a.id limit 50`, args)
 	if err != nil {
 		return err

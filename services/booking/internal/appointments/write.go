@@ -51,14 +51,14 @@ const insert = `insert into appointment (id, status, service_id, terms, user_id,
 	@location_type, @location, @meeting_url, @notes, @source, @submission, @language, @version, @read_as, @now, @booked_for, @now, @updated_at)`
 
 // begun is a new appointment with all that it has from its beginning, and the values of its row. All appointments are made here.
-func (r *Room) begun(tx *db.Tx, who staff.Row, a Record) (Record, pgx.NamedArgs, error) {
+func (r *Room) begun(tx *db.Tx, who staff.Row, a Record) (Record, db.Args, error) {
 	terms, err := json.Marshal(a.Terms)
 	a.Version, a.CreatedAt, a.TimedAt = 1, tx.Now, tx.Now
 	if a.EndsAt.IsZero() {
 		a.EndsAt = a.StartsAt.Add(time.Duration(a.Terms.DurationMin) * time.Minute)
 	}
 	a.UserID, a.StaffName, a.StaffLink = who.UserID, r.staff.Ref(who.UserID, who.Name).Name, who.MeetingURL
-	return a, pgx.NamedArgs{
+	return a, db.Args{
 		"id": a.ID, "status": a.Status, "service": a.ServiceID, "terms": terms, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt,
 		"ends_at": a.EndsAt, "buffer_before": a.Terms.BufferBefore, "buffer_after": a.Terms.BufferAfter, "location_type": a.Place.Kind,
 		"location": a.Place.Location, "meeting_url": a.Place.MeetingURL, "notes": a.Notes, "source": a.Source, "submission": a.SubmissionID, "language": a.Language,
@@ -79,7 +79,7 @@ func (r *Room) Save(ctx context.Context, tx *db.Tx, a Record) (Record, error) {
 	_, err := tx.Exec(ctx, `update appointment set status = @status, user_id = @user, contact_id = @contact, starts_at = @starts_at, ends_at = @ends_at,
 		timed_at = @timed_at, reminded_at = @reminded_at, location_type = @location_type, location = @location, meeting_url = @meeting_url,
 		notes = @notes, cancel_reason = @cancel_reason, sequence = @sequence, booked_for = @booked_for, version = @version, updated_at = null,
-		status_at = case when status <> @status then @now else status_at end where id = @id`, pgx.NamedArgs{
+		status_at = case when status <> @status then @now else status_at end where id = @id`, db.Args{
 		"now": tx.Now,
 		"id":  a.ID, "status": a.Status, "user": a.UserID, "contact": a.ContactID, "starts_at": a.StartsAt, "ends_at": a.EndsAt,
 		"timed_at": a.TimedAt, "reminded_at": a.RemindedAt, "location_type": a.Place.Kind, "location": a.Place.Location,

@@ -126,7 +126,7 @@ func (r *Room) calendar(ctx context.Context, tx *db.Tx, in findCalendar) (calend
 func queueElsewhere(b *pgx.Batch, found map[int64][]busy.Span, users []int64, begin, end time.Time) {
 	b.Queue(`select user_id, greatest(starts_at, @begin), least(ends_at, @end) from external_time
 		where user_id = any(@users) and starts_at > @begin::timestamptz - interval '24 hours' and starts_at < @end and ends_at > @begin`,
-		pgx.NamedArgs{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
+		db.Args{"users": users, "begin": begin, "end": end}).Query(func(rows pgx.Rows) error {
 		var user int64
 		var s busy.Span
 		_, err := pgx.ForEachRow(rows, []any{&user, &s.Start, &s.End}, func() error {

@@ -37,7 +37,7 @@ func (r *Room) days(ctx context.Context, tx *db.Tx, in findCalendar) (db.List[ca
 			from (select a.*, (a.starts_at at time zone @zone)::date as day from appointment a) a
 			where a.starts_at >= @begin and a.starts_at < @end and a.status not in ('cancelled', 'declined')
 				and (@own::bigint = 0 or a.user_id = @own) and (@staff::bigint = 0 or a.user_id = @staff) and (@service::uuid = @all::uuid or a.service_id = @service)
-		) a where place <= @first order by starts_at, id`, pgx.NamedArgs{"zone": r.Config.Timezone, "begin": begin, "end": end, "own": tx.Who.OwnUser(), "staff": in.Staff,
+		) a where place <= @first order by starts_at, id`, db.Args{"zone": r.Config.Timezone, "begin": begin, "end": end, "own": tx.Who.OwnUser(), "staff": in.Staff,
 		"service": in.Service, "all": uuid.Nil, "first": firstOfDay})
 	if err != nil {
 		return none, fmt.Errorf("count appointments by day: %w", err)

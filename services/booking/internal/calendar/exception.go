@@ -101,7 +101,7 @@ func parseClock(name, text string, found fault.Problems) int {
 
 func (r *Room) insertException(ctx context.Context, tx *db.Tx, e exception) (exception, error) {
 	_, err := tx.Exec(ctx, `insert into exception (id, user_id, date_from, date_to, start_min, end_min, all_day, extra, label, created_at)
-		values (@id, @user, @from::text::date, @to::text::date, @start, @end, @all_day, @extra, @label, @now)`, pgx.NamedArgs{
+		values (@id, @user, @from::text::date, @to::text::date, @start, @end, @all_day, @extra, @label, @now)`, db.Args{
 		"id": e.ID, "user": e.UserID, "from": e.DateFrom, "to": e.DateTo, "start": e.rule.Block.Start, "end": e.rule.Block.End,
 		"all_day": e.Start == nil, "extra": e.rule.Extra, "label": e.Label, "now": tx.Now})
 	if err != nil {

@@ -170,7 +170,7 @@ func (r *Room) addHolidays(ctx context.Context, tx *db.Tx, in newHolidays) (adde
 		b.Queue(`insert into exception (id, date_from, date_to, start_min, end_min, all_day, extra, label, created_at, holiday)
 			select @id, @day::text::date, @day::text::date, @start, @end, true, false, @label, @now, true
 			where not exists (select from exception where user_id is null and all_day and not extra and @day::text::date between date_from and date_to)
-			on conflict (date_from) where holiday do nothing returning id`, pgx.NamedArgs{
+			on conflict (date_from) where holiday do nothing returning id`, db.Args{
 			"id": e.ID, "day": e.DateFrom, "start": e.rule.Block.Start, "end": e.rule.Block.End, "label": e.Label, "now": tx.Now}).Query(func(rows pgx.Rows) error {
 			added, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 			if len(added) == 1 {

@@ -217,7 +217,7 @@ func (r *Room) add(ctx context.Context, tx *db.Tx, in newCalendar) (externalCale
 	}
 	c.URL, c.Password = r.seal(c.ID, address), r.seal(c.ID, in.Password)
 	if _, err := tx.Exec(ctx, `insert into external_calendar (id, user_id, kind, name, url, username, password, calendar, blocks, writes, due_at, created_at)
-		values (@id, @user, @kind, @name, @url, @username, @password, @calendar, @blocks, @writes, @due, @now)`, pgx.NamedArgs{"id": c.ID, "user": c.UserID, "kind": c.Kind, "name": c.Name,
+		values (@id, @user, @kind, @name, @url, @username, @password, @calendar, @blocks, @writes, @due, @now)`, db.Args{"id": c.ID, "user": c.UserID, "kind": c.Kind, "name": c.Name,
 		"url": c.URL, "username": c.Username, "password": c.Password, "calendar": c.Calendar, "blocks": c.Blocks, "writes": c.Writes, "due": c.due(tx.Now), "now": tx.Now}); err != nil {
 		return externalCalendar{}, err
 	}
@@ -352,7 +352,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedCalendar) (exter
 	tx.Changed(changes)
 	now.Version++
 	if _, err := tx.Exec(ctx, `update external_calendar set name = @name, url = @url, username = @username, password = @password, calendar = @calendar, blocks = @blocks,
-		writes = @writes, version = @version where id = @id`, pgx.NamedArgs{"id": now.ID, "name": now.Name, "url": now.URL, "username": now.Username, "password": now.Password,
+		writes = @writes, version = @version where id = @id`, db.Args{"id": now.ID, "name": now.Name, "url": now.URL, "username": now.Username, "password": now.Password,
 		"calendar": now.Calendar, "blocks": now.Blocks, "writes": now.Writes, "version": now.Version}); err != nil {
 		return externalCalendar{}, err
 	}
@@ -447,7 +447,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 }
 
 // find is the calendar that a query for one has found; false if it found none.
-func find(ctx context.Context, tx *db.Tx, statement string, args pgx.NamedArgs) (record, bool, error) {
+func find(ctx context.Context, tx *db.Tx, statement string, args db.Args) (record, bool, error) {
 	rows, err := tx.Query(ctx, statement, args)
 	if err != nil {
 		return record{}, false, err

@@ -17,8 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"frontdesk/libs/app"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -139,7 +137,7 @@ func (r *Room) syncNext(ctx context.Context) (bool, error) {
 	var c record
 	var found bool
 	err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		c, found, err = r.claim(ctx, tx, `due_at <= @now order by due_at`, pgx.NamedArgs{})
+		c, found, err = r.claim(ctx, tx, `due_at <= @now order by due_at`, db.Args{})
 		return err
 	})
 	if err != nil || !found {
@@ -149,7 +147,7 @@ func (r *Room) syncNext(ctx context.Context) (bool, error) {
 }
 
 // claim takes the first calendar that the condition allows and nobody reads, for as long as reading it may last.
-func (r *Room) claim(ctx context.Context, tx *db.Tx, condition string, args pgx.NamedArgs) (record, bool, error) {
+func (r *Room) claim(ctx context.Context, tx *db.Tx, condition string, args db.Args) (record, bool, error) {
 	args["now"], args["holder"], args["held"] = tx.Now, db.NewID(), held
 	return find(ctx, tx, `update external_calendar set holder = @holder, held_until = clock_timestamp() + @held where id = (select id from external_calendar
 		where (kind = 'ics' or calendar <> '') and (held_until is null or held_until < clock_timestamp()) and `+condition+` limit 1 for update skip locked) returning `+columns, args)
@@ -326,7 +324,7 @@ func (r *Room) keep(ctx context.Context, c record, f found) error {
 				return err
 			}
 		}
-		args := pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "now": tx.Now, "due": tx.Now.Add(every), "validators": f.validators, "unchanged": f.unchanged,
+		args := db.Args{"id": c.ID, "holder": c.Holder, "now": tx.Now, "due": tx.Now.Add(every), "validators": f.validators, "unchanged": f.unchanged,
 			"digest": f.digest, "events": f.events, "problem": shortened(f.problem), "left_out": leftOut, "on": f.on.String()}
 		done, err := tx.Exec(ctx, `update external_calendar set state = 'ok', last_synced_at = @now, failing_since = null, due_at = @due, holder = null, held_until = null, validators = @validators,
 			digest = case when @unchanged then digest else @digest end, events = case when @unchanged then events else @events end,
@@ -401,7 +399,7 @@ func (r *Room) failed(ctx context.Context, c record, why failure) error {
 			state, due = stateOff, nil
 		}
 		done, err := tx.Exec(ctx, `update external_calendar set state = @state, last_error = @why, last_error_code = @code, failing_since = @since, due_at = @due, digest = null, holder = null,
-			held_until = null where id = @id and holder = @holder`, pgx.NamedArgs{"id": c.ID, "holder": c.Holder, "state": state, "why": shortened(why.words), "code": why.code, "since": since, "due": due})
+			held_until = null where id = @id and holder = @holder`, db.Args{"id": c.ID, "holder": c.Holder, "state": state, "why": shortened(why.words), "code": why.code, "since": since, "due": due})
 		if err != nil || done.RowsAffected() == 0 || c.State != stateNew && c.State != stateOK {
 			return err
 		}
@@ -441,11 +439,11 @@ func (r *Room) sync(ctx context.Context, d *db.DB, in ofCalendar) (externalCalen
 	var mine bool
 	err = d.Do(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `update external_calendar set due_at = @now, failing_since = case when state = 'off' then null else failing_since end where id = @id`,
-			pgx.NamedArgs{"id": in.ID, "now": tx.Now}); err != nil {
+			db.Args{"id": in.ID, "now": tx.Now}); err != nil {
 			return err
 		}
 		var err error
-		if c, mine, err = r.claim(ctx, tx, `id = @id`, pgx.NamedArgs{"id": in.ID}); err != nil {
+		if c, mine, err = r.claim(ctx, tx, `id = @id`, db.Args{"id": in.ID}); err != nil {
 			return err
 		}
 		return op.Audit(ctx, tx, "sync-external-calendar", "external_calendar", in.ID.String())

@@ -52,7 +52,7 @@ func (r *Room) keepContact(ctx context.Context, tx *db.Tx, e bus.Event) error {
 			email = excluded.email, email_key = excluded.email_key, phone = excluded.phone, owner_user_id = excluded.owner_user_id, trashed = excluded.trashed
 			where c.version < @below
 		returning exists (select from before)`,
-		pgx.NamedArgs{"id": id, "version": e.Version, "below": e.ReplacesBelow(), "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
+		db.Args{"id": id, "version": e.Version, "below": e.ReplacesBelow(), "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
 			"email_key": address.Key(c.Email), "phone": c.Phone, "owner": c.OwnerUserID, "trashed": c.DeletedAt != nil}).Scan(&moved)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // no row: the copy is newer
 		return err

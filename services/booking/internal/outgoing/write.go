@@ -208,7 +208,7 @@ func (r *Room) write(ctx context.Context, client *caldav.Client, e entry, wanted
 // done notes what was written. If the appointment has changed meanwhile, the entry stays due.
 func (r *Room) done(ctx context.Context, a account, e entry, tag string, stands bool) error {
 	return r.DB.Do(ctx, func(tx *db.Tx) error {
-		args := pgx.NamedArgs{"appointment": e.AppointmentID, "account": a.ID, "holder": a.Holder, "collection": e.Collection, "tag": tag, "revision": e.Revision, "now": tx.Now}
+		args := db.Args{"appointment": e.AppointmentID, "account": a.ID, "holder": a.Holder, "collection": e.Collection, "tag": tag, "revision": e.Revision, "now": tx.Now}
 		const claimed = ` where appointment_id = @appointment and account_id = @account and collection = @collection
 			and exists (select from outgoing_account where id = @account and holder = @holder and held_until > clock_timestamp())`
 		if !stands {

@@ -372,8 +372,8 @@ func (s BookableService) doneBy() []int64 {
 }
 
 // columns are the values of the table's columns by name.
-func (s BookableService) columns() pgx.NamedArgs {
-	return pgx.NamedArgs{"id": s.ID, "name": s.Name, "description": s.Description, "duration_min": s.DurationMin, "buffer_before": s.BufferBefore,
+func (s BookableService) columns() db.Args {
+	return db.Args{"id": s.ID, "name": s.Name, "description": s.Description, "duration_min": s.DurationMin, "buffer_before": s.BufferBefore,
 		"buffer_after": s.BufferAfter, "price": s.Price, "location_type": s.LocationType, "location_details": s.LocationDetails, "mail_text": s.MailText,
 		"confirmation": s.Confirmation, "bookable_online": s.BookableOnline, "min_notice_min": s.MinNoticeMin, "max_advance_days": s.MaxAdvanceDays,
 		"form_id": s.FormID, "sort_order": s.SortOrder, "archived": s.Archived, "updated_at": s.UpdatedAt, "version": s.version}

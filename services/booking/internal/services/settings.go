@@ -145,7 +145,7 @@ func (r *Room) updateSettings(ctx context.Context, tx *db.Tx, in changedSettings
 		client_changes = @client_changes, max_open_bookings = @max_open_bookings, form_id = @form_id, notify_emails = @notify_emails,
 		expires_since = case when request_expires_hours <> @request_expires_hours then @now else expires_since end,
 		request_expires_hours = @request_expires_hours, version = version + 1
-		returning version`, pgx.NamedArgs{
+		returning version`, db.Args{
 		"slot_step": v.SlotStep, "min_notice_min": v.MinNoticeMin, "max_advance_days": v.MaxAdvanceDays, "cancel_notice_hours": v.CancelNoticeHours,
 		"late_cancel_text": v.LateCancelText, "reminder_enabled": v.ReminderEnabled, "reminder_hours": v.ReminderHours, "later_reminders": v.laterReminders(), "terms_text": v.TermsText,
 		"default_confirmation": v.DefaultConfirmation, "client_changes": v.ClientChanges, "max_open_bookings": v.MaxOpenBookings, "form_id": v.FormID,

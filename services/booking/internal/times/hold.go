@@ -27,7 +27,7 @@ func QueueHold(b *pgx.Batch, user int64, start time.Time, taken *bool) {
 	b.Queue(beforeHold)
 	b.Queue(`select taken, case when not taken then pg_advisory_xact_lock(@lock)::text end from (select exists (select from appointment
 		where user_id = @user and `+appointments.TakesTime+` and starts_at > @start::timestamptz - interval '1 day' and starts_at <= @start and ends_at > @start) as taken offset 0) x`,
-		pgx.NamedArgs{"lock": db.LockKey(calendarLock, user), "user": user, "start": start}).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
+		db.Args{"lock": db.LockKey(calendarLock, user), "user": user, "start": start}).QueryRow(func(row pgx.Row) error { return row.Scan(taken, nil) })
 }
 
 // letGo gives up the calendar that was held last, so that the next in line does not wait for this transaction's answer.

@@ -273,7 +273,7 @@ func onPage(ctx context.Context, tx *db.Tx, e bus.Event) error {
 		values (@id, @version, @title, @slug, @status, @content, @url, coalesce(@shows, '[]'::jsonb))
 		on conflict (id) do update set version = excluded.version, title = excluded.title, slug = excluded.slug, status = excluded.status,
 			content = excluded.content, url = excluded.url, shows = excluded.shows where p.version < @below`,
-		pgx.NamedArgs{"id": id, "version": e.Version, "title": p.Title, "slug": p.Slug, "status": p.Status, "content": p.Content, "url": p.URL,
+		db.Args{"id": id, "version": e.Version, "title": p.Title, "slug": p.Slug, "status": p.Status, "content": p.Content, "url": p.URL,
 			"shows": p.Shows, "below": e.ReplacesBelow()})
 	if err != nil || e.Extra == nil {
 		return err

@@ -54,22 +54,22 @@ const (
 )
 
 // newRow returns the arguments of insertContactSQL for a contact that MadeAt made.
-func newRow(c Contact) pgx.NamedArgs {
-	return pgx.NamedArgs{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
+func newRow(c Contact) db.Args {
+	return db.Args{"id": c.ID, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email, "key": address.Key(c.Email), "phone": c.Phone,
 		"status": c.Status, "marketing": c.Marketing, "marketing_at": c.MarketingUpdatedAt, "source": c.Source, "owner": c.OwnerUserID, "tags": c.Tags,
 		"fields": c.Fields, "made": c.CreatedAt}
 }
 
 // changedRow returns the arguments of updateContactSQL.
-func changedRow(c Contact, now time.Time) pgx.NamedArgs {
+func changedRow(c Contact, now time.Time) db.Args {
 	row := newRow(c)
 	row["deleted"], row["now"] = c.DeletedAt, now
 	return row
 }
 
 // newRows is newRow for insertContactsSQL.
-func newRows(contacts []Contact) pgx.NamedArgs {
-	return pgx.NamedArgs{
+func newRows(contacts []Contact) db.Args {
+	return db.Args{
 		"ids":             column(contacts, func(c Contact) uuid.UUID { return c.ID }),
 		"first_names":     column(contacts, func(c Contact) string { return c.FirstName }),
 		"last_names":      column(contacts, func(c Contact) string { return c.LastName }),
@@ -179,7 +179,7 @@ func updateContacts(ctx context.Context, tx *db.Tx, contacts ...Contact) (map[uu
 		next[i].Version++
 		changed[i] = contactRow{c, c.Version, address.Key(c.Email)}
 	}
-	rows, err := tx.Query(ctx, updateContactsSQL, pgx.NamedArgs{"contacts": changed, "now": tx.Now})
+	rows, err := tx.Query(ctx, updateContactsSQL, db.Args{"contacts": changed, "now": tx.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func keepAppointment(ctx context.Context, tx *db.Tx, a appointmentRecord, e bus.
 			starts_at = excluded.starts_at, ends_at = excluded.ends_at, booked_for = excluded.booked_for,
 			people = case when excluded.people = '{}' then a.people else excluded.people end -- only a visitor's booking names them
 		where a.version < @below`,
-		pgx.NamedArgs{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
+		db.Args{"id": a.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "status": a.Status, "service": a.Service.ID, "service_name": a.Service.Name,
 			"staff": a.Staff.UserID, "staff_name": a.Staff.Name, "starts_at": a.StartsAt, "ends_at": a.EndsAt, "people": people, "booked_for": a.BookedFor,
 			"arrived": arrived(e, a.CreatedAt), "made_by": maker(e), "requested": a.Status == "pending"})
 	return contact, err
@@ -156,7 +156,7 @@ func keepSubmission(ctx context.Context, tx *db.Tx, r submissionRecord, e bus.Ev
 		on conflict (id) do update set version = excluded.version, contact_id = excluded.contact_id, form_id = excluded.form_id,
 			form_name = excluded.form_name, status = excluded.status, people = excluded.people
 		where s.version < @below`,
-		pgx.NamedArgs{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
+		db.Args{"id": r.ID, "version": e.Version, "below": e.ReplacesBelow(), "contact": contact, "form": r.Form.ID, "form_name": r.Form.Name,
 			"status": r.Status, "at": r.CreatedAt, "people": people, "arrived": arrived(e, r.CreatedAt)})
 	return contact, err
 }

@@ -110,7 +110,7 @@ func insertField(ctx context.Context, tx *db.Tx, f Field) (Field, error) {
 		values (@id, @entity, @key, @label, @type, @options, @group, @source, @show_in_list, @created_at,
 			(select least(coalesce(max(sort_order), 0)::bigint + 1, 2147483647) from field where entity = @entity))
 		returning sort_order`,
-		pgx.NamedArgs{"id": f.ID, "entity": f.Entity, "key": f.Key, "label": f.Label, "type": f.Type, "options": f.Options, "group": f.Group,
+		db.Args{"id": f.ID, "entity": f.Entity, "key": f.Key, "label": f.Label, "type": f.Type, "options": f.Options, "group": f.Group,
 			"source": f.Source, "show_in_list": f.ShowInList, "created_at": f.CreatedAt}).Scan(&f.SortOrder)
 	if err != nil {
 		return f, err

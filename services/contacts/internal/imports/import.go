@@ -99,7 +99,7 @@ func (r *Room) createImport(ctx context.Context, tx *db.Tx, in newImport) (Impor
 	_, err = tx.Exec(ctx, `
 		insert into import (id, user_id, actor, file_name, csv, headers, mapping, options, header, separator, done_row, preview, rows, created_at)
 		values (@id, @user, @actor, @file_name, @csv, @headers, @mapping, @options, @header, @separator, @header, @preview, @rows, @now)`,
-		pgx.NamedArgs{"id": m.ID, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}, "file_name": m.FileName,
+		db.Args{"id": m.ID, "user": tx.Who.UserID, "actor": importActor{tx.Who.UserID, tx.Who.Label}, "file_name": m.FileName,
 			"csv": strings.ReplaceAll(in.CSV, "\x00", ""), "headers": m.Headers, "mapping": m.Mapping, "options": m.Options, "header": m.Options.Header, "separator": string(f.Separator), "preview": m.Preview,
 			"rows": m.Totals.Rows, "now": tx.Now})
 	return m, err
@@ -313,7 +313,7 @@ func (r *Room) prepare(ctx context.Context, tx *db.Tx, in importChange, status s
 		done_row = case when status = 'checked' or header <> @header then @header else done_row end,
 		separator = coalesce(@separator, separator), preview = @preview, rows = @rows,
 		user_id = case when @starts then @user else user_id end, actor = case when @starts then @actor else actor end where id = @id`,
-		pgx.NamedArgs{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "header": m.Options.Header,
+		db.Args{"id": m.ID, "status": m.Status, "mapping": m.Mapping, "options": m.Options, "headers": m.Headers, "header": m.Options.Header,
 			"separator": separator, "preview": m.Preview, "rows": m.Totals.Rows, "starts": status == importQueued, "user": tx.Who.UserID,
 			"actor": importActor{tx.Who.UserID, tx.Who.Label}})
 	return m, err
@@ -422,7 +422,7 @@ func (r *Room) dropImports(ctx context.Context) error {
 			)
 			insert into import_error (import_id, row, "column", code, message, details, cells)
 			select id, 0, '', 'svc_invalid_status', 'Nobody started the import within seven days.', '{"code": "not_started"}', '{}' from old`,
-			pgx.NamedArgs{"failed": importFailed, "uploaded": importUploaded, "checked": importChecked, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
+			db.Args{"failed": importFailed, "uploaded": importUploaded, "checked": importChecked, "now": tx.Now, "before": tx.Now.Add(-uploadLasts)}); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from import_contact c using import i where i.id = c.import_id and i.status in ('completed', 'failed') and i.finished_at < $1`,

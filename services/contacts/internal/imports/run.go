@@ -278,7 +278,7 @@ func (j *job) advance(ctx context.Context, tx *db.Tx) error {
 			skipped = skipped + @skipped, failed = failed + @failed, cells = cells + @cells, csv = case when @ended then '' else csv end,
 			finished_at = case when @ended then @now::timestamptz end
 		where id = @id and status in ('queued', 'running') and done_row = @done and revision = @revision`,
-		pgx.NamedArgs{"id": j.id, "status": status, "done": j.done, "to": max(j.to, j.done), "revision": j.revision, "created": j.totals.Created, "updated": j.totals.Updated,
+		db.Args{"id": j.id, "status": status, "done": j.done, "to": max(j.to, j.done), "revision": j.revision, "created": j.totals.Created, "updated": j.totals.Updated,
 			"skipped": j.totals.Skipped, "failed": j.totals.Failed, "cells": j.totals.Cells, "ended": ended, "now": tx.Now})
 	if err != nil || moved.RowsAffected() == 0 {
 		return err

@@ -239,7 +239,7 @@ func (j *job) remember(ctx context.Context, tx *db.Tx) error {
 			changes = case when i.created then i.changes else i.changes || (select coalesce(jsonb_object_agg(key, case when i.changes ? key
 				then jsonb_build_object('old', i.changes->key->'old', 'new', value->'new') else value end), '{}') from jsonb_each(excluded.changes)) end,
 			organization_id = coalesce(excluded.organization_id, i.organization_id), former_id = coalesce(i.former_id, excluded.former_id)`,
-		pgx.NamedArgs{"import": j.id, "contacts": contacts, "created": created, "entries": entries, "changes": changes, "organizations": organizations, "formers": formers})
+		db.Args{"import": j.id, "contacts": contacts, "created": created, "entries": entries, "changes": changes, "organizations": organizations, "formers": formers})
 	return err
 }
 

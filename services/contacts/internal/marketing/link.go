@@ -52,7 +52,7 @@ func (r *Room) newLink(ctx context.Context, tx *db.Tx, kind string, c contact.Co
 	token := base64.RawURLEncoding.EncodeToString(secret)
 	key := address.Key(c.Email)
 	_, err := tx.Exec(ctx, `insert into marketing_link (token, kind, contact_id, email_key, address_hash, created_at, language, statement)
-		values (@token, @kind, @contact, @email, @hash, @now, @language, @statement)`, pgx.NamedArgs{"token": tokenHash(token), "kind": kind, "contact": c.ID,
+		values (@token, @kind, @contact, @email, @hash, @now, @language, @statement)`, db.Args{"token": tokenHash(token), "kind": kind, "contact": c.ID,
 		"email": key, "hash": r.AddressHash(key), "now": tx.Now, "language": language, "statement": statement})
 	return token, err
 }

@@ -101,8 +101,8 @@ func emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []s
 }
 
 // rowOfOrganization returns the arguments of the statements that write an organization.
-func rowOfOrganization(o Organization, now time.Time) pgx.NamedArgs {
-	return pgx.NamedArgs{"id": o.ID, "name": o.Name, "vat_number": o.VATNumber, "email": o.Email, "phone": o.Phone, "website": o.Website,
+func rowOfOrganization(o Organization, now time.Time) db.Args {
+	return db.Args{"id": o.ID, "name": o.Name, "vat_number": o.VATNumber, "email": o.Email, "phone": o.Phone, "website": o.Website,
 		"address_line": o.AddressLine, "postal_code": o.PostalCode, "city": o.City, "country": o.Country, "owner": o.OwnerUserID, "fields": o.Fields,
 		"name_key": person.NameKey(o.Name), "vat_key": person.VATKey(o.VATNumber), "email_key": address.Key(o.Email), "deleted": o.DeletedAt, "now": now}
 }

@@ -87,8 +87,8 @@ func (r *Room) createTask(ctx context.Context, tx *db.Tx, in newTask) (Task, err
 	return finish(ctx, tx, t, proto.KindTaskCreated, added, nil)
 }
 
-func (t row) args(tx *db.Tx) pgx.NamedArgs {
-	return pgx.NamedArgs{"id": t.ID, "title": t.Title, "body": t.Body, "due": t.DueOn, "owner": t.OwnerUserID, "contact": t.ContactID, "organization": t.OrganizationID,
+func (t row) args(tx *db.Tx) db.Args {
+	return db.Args{"id": t.ID, "title": t.Title, "body": t.Body, "due": t.DueOn, "owner": t.OwnerUserID, "contact": t.ContactID, "organization": t.OrganizationID,
 		"appointment": t.AppointmentID, "who": tx.Who.UserID, "now": tx.Now}
 }
 

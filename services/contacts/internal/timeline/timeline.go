@@ -84,7 +84,7 @@ const insertEntry = `
 	insert into activity (id, contact_id, organization_id, type, subject, body, data, channel, actor_label, user_id, ref, created_at)
 	values (@id, @contact, @organization, @type, @subject, @body, @data, @channel, @actor, nullif(@user::bigint, 0), @ref, @at)`
 
-func (e NewEntry) row(tx *db.Tx) pgx.NamedArgs {
+func (e NewEntry) row(tx *db.Tx) db.Args {
 	if e.Data == nil {
 		e.Data = struct{}{}
 	}
@@ -92,7 +92,7 @@ func (e NewEntry) row(tx *db.Tx) pgx.NamedArgs {
 	if e.Event != nil {
 		id, at = e.Event.ID, e.Event.At.Truncate(time.Second)
 	}
-	return pgx.NamedArgs{"id": id, "contact": e.Contact, "organization": e.Organization, "type": e.Kind, "subject": e.Subject, "body": e.Body,
+	return db.Args{"id": id, "contact": e.Contact, "organization": e.Organization, "type": e.Kind, "subject": e.Subject, "body": e.Body,
 		"data": e.Data, "channel": tx.Who.Channel, "actor": tx.Who.Label, "user": tx.Who.UserID, "ref": e.Ref, "at": at}
 }
 

@@ -121,7 +121,7 @@ func (m personalRow) strike(ctx context.Context, tx *db.Tx, p *erasure.Person) e
 	}
 	reason, _ := p.StrikeFrom(m.Reason)
 	if _, err := tx.Exec(ctx, `update submission set values = @values, answers = @answers, page = @page, email = @email, held = @held, people = @people, spam_reason = nullif(@reason, ''),
-		read_as = @read_as, version = version + 1 where id = @id`, pgx.NamedArgs{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held, "reason": reason,
+		read_as = @read_as, version = version + 1 where id = @id`, db.Args{"id": m.ID, "values": values, "answers": answers, "page": page, "email": email, "held": held, "reason": reason,
 		"people": tx.PeopleNamed(values, []byte(page)), "read_as": erasure.Reading}); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/address"
@@ -133,7 +132,7 @@ const insert = `insert into submission (id, form_id, status, result, appointment
 	values (@id, @form, @status, @result, @appointment, @values, @answers, @page, @email, nullif(@spam, ''), nullif(@problem, ''), @held, @now, @people, @read_as, @requested)
 	on conflict (id) do nothing`
 
-func (e entry) row(tx *db.Tx) pgx.NamedArgs {
+func (e entry) row(tx *db.Tx) db.Args {
 	lines := e.lines
 	if lines == nil {
 		lines = []form.Line{}
@@ -144,7 +143,7 @@ func (e entry) row(tx *db.Tx) pgx.NamedArgs {
 		held = encoded(protobuf.Marshal(e.command))
 	}
 	values := encoded(json.Marshal(e.values))
-	return pgx.NamedArgs{"id": e.id, "form": e.form.ID, "status": e.status(), "result": e.result(), "appointment": e.appointment,
+	return db.Args{"id": e.id, "form": e.form.ID, "status": e.status(), "result": e.result(), "appointment": e.appointment,
 		"values": values, "answers": encoded(json.Marshal(lines)), "page": e.page, "email": e.email, "spam": e.spam, "problem": e.problem,
 		"held": held, "now": tx.Now, "people": tx.PeopleNamed(values, []byte(e.page)), "read_as": erasure.Reading, "requested": e.requested()}
 }

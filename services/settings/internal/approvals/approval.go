@@ -289,7 +289,7 @@ func (r *Room) onAsk(ctx context.Context, tx *db.Tx, e bus.Event, in *proto.AskA
 	tag, err := tx.Exec(ctx, `insert into approval (id, service, operation, permission, credential, kind, person_id, name, input, effects, hash, call, state, created_at, ends_at)
 		values (@id, @service, @operation, @permission, @credential, @kind, @person, @name, @input::text::jsonb, @effects::text::jsonb, @hash, @call, 'waiting', @at, @ends)
 		on conflict (id) do nothing`,
-		pgx.NamedArgs{"id": id, "service": in.GetService(), "operation": in.GetOperation(), "permission": in.GetPermission(), "credential": in.GetCredential(), "kind": kind,
+		db.Args{"id": id, "service": in.GetService(), "operation": in.GetOperation(), "permission": in.GetPermission(), "credential": in.GetCredential(), "kind": kind,
 			"person": credential.GetUserId(), "name": credential.GetName(), "input": string(in.GetInput()), "effects": effects, "hash": in.GetHash(),
 			"call": r.Keys.Seal(purposeOf(id.String()), call), "at": at, "ends": at.Add(op.ApprovalLasts)})
 	if err != nil {

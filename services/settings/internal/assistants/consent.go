@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -252,7 +251,7 @@ func (r *Room) agree(ctx context.Context, tx *db.Tx, in connectInput) (newConnec
 	code, hash := secrets.New()
 	_, err = tx.Exec(ctx, `insert into connection (id, person_id, assistant_id, name, permissions, denied, read_only, approval, redirect_uri, code_hash, code_challenge, code_expires_at, created_at, expires_at)
 		values (@id, @person, @assistant, @name, @permissions, @denied, @readonly, @approval, @redirect, @code, @challenge, @until, @now, @until)`,
-		pgx.NamedArgs{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "readonly": in.ReadOnly, "approval": in.Approval.OrNever(), "redirect": in.RedirectURI, "code": hash,
+		db.Args{"id": id, "person": p.ID, "assistant": a.ID, "name": a.Name, "permissions": allowed, "denied": slices.Compact(denied), "readonly": in.ReadOnly, "approval": in.Approval.OrNever(), "redirect": in.RedirectURI, "code": hash,
 			"challenge": in.CodeChallenge, "until": tx.Now.Add(codeLife), "now": tx.Now})
 	if err != nil {
 		return newConnection{}, fmt.Errorf("store connection: %w", err)

@@ -80,7 +80,7 @@ func (r *Room) onAudit(ctx context.Context, tx *db.Tx, e bus.Event, a *proto.Aud
 		from (select) x left join forgotten_person f on f.called = @visitor and f.at > @at
 		on conflict (id) do nothing returning id)
 		insert into audit_unsent (id) select id from stored where exists (select from audit_stream where one and wanted_until > @now)`,
-		pgx.NamedArgs{"now": tx.Now, "credential": a.GetCredential(), "undoes": a.GetUndoes(), "approval": a.GetApprovalId(), "approved_by": a.GetApprovedBy(), "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
+		db.Args{"now": tx.Now, "credential": a.GetCredential(), "undoes": a.GetUndoes(), "approval": a.GetApprovalId(), "approved_by": a.GetApprovedBy(), "changes": textOrNull(changes), "people": people, "read_as": erasure.Reading, "id": e.ID, "action": a.GetAction(), "channel": e.Actor.Channel, "label": e.Actor.Label, "user_id": e.Actor.UserID,
 			"record_type": a.GetRecordType(), "record_id": a.GetRecordId(), "record_ids": a.GetRecordIds(), "outcome": a.GetOutcome(), "address": a.GetAddress(), "at": e.At.Truncate(time.Second), "visitor": visitor})
 	if err != nil {
 		return fmt.Errorf("store audit entry: %w", err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"frontdesk/libs/auth"
@@ -165,7 +164,7 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in struct {
 	hash := auth.PasswordHash(password)
 	k.Hash = hash[:]
 	_, err = tx.Exec(ctx, `insert into application_password (`+columns+`) values (@id, @person, @name, @assistant, @hash, @permissions, @approval, @expires, @now)`,
-		pgx.NamedArgs{"id": k.ID, "person": k.PersonID, "name": k.Name, "assistant": k.Assistant, "hash": k.Hash, "permissions": k.Permissions, "approval": k.Approval,
+		db.Args{"id": k.ID, "person": k.PersonID, "name": k.Name, "assistant": k.Assistant, "hash": k.Hash, "permissions": k.Permissions, "approval": k.Approval,
 			"expires": k.ExpiresAt, "now": k.CreatedAt})
 	if err != nil {
 		return newApplicationPassword{}, fmt.Errorf("store application password: %w", err)

@@ -95,7 +95,7 @@ func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail
 			@kept::bytea, @tokens::bytea[], @replaces, @ids::uuid[], @named::bytea[]
 		where not exists (select from forgotten_person where called = any(@people) and at > @at)
 		on conflict (id) do nothing`,
-		pgx.NamedArgs{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
+		db.Args{"id": mailID, "message": message, "recipient": m.GetTo(), "subject": m.GetSubject(), "kind": m.GetKind(), "status": status, "error": problem,
 			"next": next, "not_after": notAfter, "app": m.GetApp(), "at": e.At.Truncate(time.Second), "person": person, "people": append(named, person), "user_id": e.Actor.UserID, "about": m.GetAbout(),
 			"kept": kept, "tokens": tokens, "replaces": m.GetReplaces(), "ids": ids, "named": named})
 	if err != nil {

@@ -219,7 +219,7 @@ func (c *claimed) finish(ctx context.Context, tx *db.Tx, cause error, stopping b
 			status = case when @status = 'retrying' and message is null then 'failed' else @status end,
 			message = case when @status = 'retrying' then message end, sent_at = case when @status = 'sent' then @now::timestamptz end
 		where id = @id and leased_by = @lease returning status`,
-		pgx.NamedArgs{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now}).Scan(&status)
+		db.Args{"id": c.ID, "lease": c.Lease, "status": status, "next": next, "error": reason, "now": tx.Now}).Scan(&status)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/bus"
@@ -58,7 +57,7 @@ func (r *Room) onNotice(ctx context.Context, tx *db.Tx, e bus.Event, n *proto.No
 				and not exists (select from notification where person_id = @person and kinds->>@kind = 'off')
 				and not exists (select from forgotten_person where called = any(@people) and at > @sent)
 			on conflict do nothing`,
-			pgx.NamedArgs{"id": id, "place": i, "person": to.GetUserId(), "address": to.GetAddress(), "kind": to.GetKind(), "app": n.GetApp(), "at": at, "start": start, "sent": e.At,
+			db.Args{"id": id, "place": i, "person": to.GetUserId(), "address": to.GetAddress(), "kind": to.GetKind(), "app": n.GetApp(), "at": at, "start": start, "sent": e.At,
 				"message": message, "records": records, "people": people})
 		if err != nil {
 			return fmt.Errorf("put notice %s into the queue: %w", id, err)

@@ -65,7 +65,7 @@ func (r *Room) Start(ctx context.Context, tx *db.Tx, personID int64, proof Proof
 	}
 	_, err := tx.Exec(ctx, `insert into session (`+columns+`, created_at, password_at, browser, address, issuer, sid)
 		values (@hash, @person, @channel, @two_factor, @now, @expires, @now, coalesce(@typed, timestamptz '-infinity'), @browser, @address, nullif(@issuer, ''), nullif(@sid, ''))`,
-		pgx.NamedArgs{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": proof.TwoFactor, "now": tx.Now, "expires": started.ExpiresAt, "typed": typed,
+		db.Args{"hash": hash, "person": personID, "channel": started.Channel, "two_factor": proof.TwoFactor, "now": tx.Now, "expires": started.ExpiresAt, "typed": typed,
 			"browser": people.BrowserName(ctx), "address": tx.Who.Address, "issuer": proof.Issuer, "sid": proof.SID})
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)

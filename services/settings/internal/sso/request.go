@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/oauth2"
 
 	"frontdesk/libs/db"
@@ -112,7 +111,7 @@ func (r *Room) send(ctx context.Context, d *db.DB, in begin, channel string, con
 		}
 		_, err := tx.Exec(ctx, `insert into provider_request (state_hash, browser_hash, nonce, verifier, next, home, channel, confirms, created_at)
 			values (@state, @browser, @nonce, @verifier, @next, @home, @channel, @confirms, @now)`,
-			pgx.NamedArgs{"state": hash, "browser": browserHash, "nonce": nonce, "verifier": verifier, "next": Path(in.Next), "home": home, "channel": channel, "confirms": confirms, "now": tx.Now})
+			db.Args{"state": hash, "browser": browserHash, "nonce": nonce, "verifier": verifier, "next": Path(in.Next), "home": home, "channel": channel, "confirms": confirms, "now": tx.Now})
 		return err
 	})
 	if err != nil {

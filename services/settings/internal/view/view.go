@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
@@ -132,7 +131,7 @@ func create(ctx context.Context, tx *db.Tx, in struct {
 		return view{}, fault.Conflict("too_many", fmt.Sprintf("You have %d views. Delete one of them first.", n))
 	}
 	v, err := find(ctx, tx, `insert into saved_view (id, entity, name, query, columns, shared, position, user_id, created_at, updated_at)
-		values (@id, @entity, @name, @query, @columns, @shared, @position, @user, @now, @now) returning `+columns, pgx.NamedArgs{"id": v.ID, "entity": v.Entity,
+		values (@id, @entity, @name, @query, @columns, @shared, @position, @user, @now, @now) returning `+columns, db.Args{"id": v.ID, "entity": v.Entity,
 		"name": v.Name, "query": v.Query, "columns": v.Columns, "shared": v.Shared, "position": v.Position, "user": v.UserID, "now": tx.Now})
 	return v.shown(), err
 }

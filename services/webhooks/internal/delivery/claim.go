@@ -166,9 +166,9 @@ func (r *Room) claim(ctx context.Context, webhook uuid.UUID, most int, sql strin
 	b.Queue(`select `+endpoint.TargetColumns+`, set_config('synchronous_commit', 'off', true) || set_config('enable_bitmapscan', 'off', true) ||
 		set_config('enable_seqscan', 'off', true) from webhook where id = $1 for no key update`, webhook, r.DB.Now().UTC())
 	lease := uuid.New()
-	b.Queue(sql, pgx.NamedArgs{"webhook": webhook, "now": r.DB.Now().UTC(), "most": most,
+	b.Queue(sql, db.Args{"webhook": webhook, "now": r.DB.Now().UTC(), "most": most,
 		"pause": signature.PauseAfter, "lease": lease, "for": LeaseFor})
-	b.Queue(claimedSQL, pgx.NamedArgs{"webhook": webhook, "lease": lease})
+	b.Queue(claimedSQL, db.Args{"webhook": webhook, "lease": lease})
 	res := r.DB.Pool.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, res.Close()) }()
 	if c.to, err = r.endpoints.ScanTarget(res.QueryRow()); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/services/webhooks/internal/endpoint"
@@ -25,7 +24,7 @@ func Queue(tx *db.Tx, m message.Stored) {
 			insert into tally select webhook, 'queued', 1 from queued
 		)
 		`+endpoint.Notify+`from queued having count(*) > 0`,
-		pgx.NamedArgs{"message": m.ID, "record": m.Record, "event": m.Event, "keys": m.Keys, "now": tx.Now, "channel": endpoint.WakeChannel})
+		db.Args{"message": m.ID, "record": m.Record, "event": m.Event, "keys": m.Keys, "now": tx.Now, "channel": endpoint.WakeChannel})
 }
 
 // QueueTest adds the delivery of a test event with its lease held: one attempt, by the caller.
@@ -39,6 +38,6 @@ func QueueTest(ctx context.Context, tx *db.Tx, webhook uuid.UUID, m message.Test
 		)
 		insert into delivery (id, webhook, message, record, status, once, next_attempt_at, created_at)
 		values (@id, @webhook, @message, @message, 'queued', true, @now, @now)`,
-		pgx.NamedArgs{"id": j.ID, "webhook": webhook, "message": j.Message, "now": tx.Now, "lease": j.Lease, "for": LeaseFor})
+		db.Args{"id": j.ID, "webhook": webhook, "message": j.Message, "now": tx.Now, "lease": j.Lease, "for": LeaseFor})
 	return j, err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -71,7 +70,7 @@ func replayPeriod(ctx context.Context, tx *db.Tx, in replay) (replayed, error) {
 		), counted as (
 			insert into tally select @webhook::uuid, status, -count(*) from again group by status union all select @webhook, 'queued', count(*) from again
 		)
-		select count(*) from again`, pgx.NamedArgs{"chosen": chosen, "now": tx.Now, "webhook": w.ID}).Scan(&done.Queued)
+		select count(*) from again`, db.Args{"chosen": chosen, "now": tx.Now, "webhook": w.ID}).Scan(&done.Queued)
 	if err != nil {
 		return done, fmt.Errorf("queue deliveries again: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
@@ -78,6 +77,6 @@ const Notify = `select pg_notify(@channel, case when count(*) <= 200 then string
 
 // Wake wakes the webhook's lane in every process, once the transaction commits.
 func Wake(ctx context.Context, tx *db.Tx, webhook uuid.UUID) error {
-	_, err := tx.Exec(ctx, Notify+`from (select @webhook::uuid as webhook) as w`, pgx.NamedArgs{"channel": WakeChannel, "webhook": webhook})
+	_, err := tx.Exec(ctx, Notify+`from (select @webhook::uuid as webhook) as w`, db.Args{"channel": WakeChannel, "webhook": webhook})
 	return err
 }

@@ -131,7 +131,7 @@ func (r *Room) create(ctx context.Context, tx *db.Tx, in newWebhook) (withSecret
 		return withSecret{}, err
 	}
 	_, err = tx.Exec(ctx, `insert into webhook (id, name, url, events, only_for, only_keys, format, active, secret, secret_hint, created_at, updated_at)
-		values (@id, @name, @url, @events, @only, @keys, @format, @active, @secret, @hint, @now, @now)`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
+		values (@id, @name, @url, @events, @only, @keys, @format, @active, @secret, @hint, @now, @now)`, db.Args{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
 		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "secret": r.seal(w.ID, secret), "hint": w.SecretHint, "now": tx.Now})
 	if err == nil {
 		err = publish(ctx, tx, []uuid.UUID{w.ID})
@@ -236,7 +236,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in webhookPatch) (Webhook,
 	w.UpdatedAt = tx.Now
 	w.Version++
 	_, err = tx.Exec(ctx, `update webhook set name = @name, url = @url, events = @events, only_for = @only, only_keys = @keys, format = @format, active = @active, paused = @paused, failures = @failures,
-		updated_at = @now, version = @version where id = @id`, pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
+		updated_at = @now, version = @version where id = @id`, db.Args{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events,
 		"only": w.Only, "keys": w.Only.Keys(), "format": w.Format, "active": w.Active, "paused": w.Paused, "failures": w.Failures, "now": tx.Now, "version": w.Version})
 	if err == nil {
 		err = publish(ctx, tx, []uuid.UUID{w.ID})

@@ -116,7 +116,7 @@ func (r *Room) store(ctx context.Context, tx *db.Tx, e bus.Event, b body) error 
 		select @id, @event, @record, @contact, case when gone then @bare else @payload end, gone, case when gone then '{}' else @people end, @read_as, @trace, @now, @at
 		from (select exists (select from erased where contact = @contact)
 			or exists (select from forgotten_person where called = any(@people::bytea[]) and at > @at) as gone) as e`,
-		pgx.NamedArgs{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
+		db.Args{"event": e.Kind, "id": e.ID, "record": b.record, "contact": b.contact, "bare": bare, "payload": text, "now": tx.Now,
 			"people": tx.PeopleNamed([]byte(text)), "read_as": erasure.Reading, "at": e.At, "trace": db.Traceparent(ctx)})
 	if err = tx.SendBatch(ctx, add).Close(); err == nil {
 		r.stored(tx, Stored{e.ID, e.Kind, b.record, keys})
