@@ -39,10 +39,13 @@ const mostSplits = 8
 // maxLocal is the length of the longest part before the @, in bytes.
 const maxLocal = 64
 
+// MayHave reports whether Find may find an address in a text, or in a text of JSON.
+func MayHave(text string) bool { return strings.ContainsAny(text, writesAt) }
+
 // Find returns the addresses in a text by where they begin, the longer of two first. Each stands delimited: in janx@a.example is
 // no x@a.example, and in d'hondt@b.example no hondt@b.example. In email=a@b.example stand a@b.example and the whole, which is an address too.
 func Find(text string) []Found {
-	if !strings.ContainsAny(text, writesAt) {
+	if !MayHave(text) {
 		return nil
 	}
 	all := find(text, false)

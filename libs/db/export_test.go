@@ -5,4 +5,6 @@ type WrongAssumption = wrongAssumption
 
 const PoolSize = poolSize
 
+var BareUUIDs = bareUUIDs
+
 var ErrLeaseLost = errLeaseLost

@@ -221,6 +221,9 @@ func Mentions(hash Hasher, texts ...[]byte) (ids []uuid.UUID, called [][]byte) {
 
 // Called are the hashes of addresses in Mentions.
 func Called(hash Hasher, text []byte) (called [][]byte) {
+	if !address.MayHave(string(text)) {
+		return nil
+	}
 	texts, ok := textsIn(text)
 	if !ok {
 		texts = []string{string(text)}
