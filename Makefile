@@ -214,9 +214,9 @@ observe: launcher promtool ## run Prometheus with our rules beside a system unde
 	@PATH="$(PROMETHEUS)/usr/bin:$$PATH" go test -count=1 -timeout 30m -v ./deploy/observe/live
 
 .PHONY: promtool
-promtool: $(PROMTOOL) ## check the scrape configurations, and the rules by their unit tests
+promtool: $(PROMTOOL) ## check the scrape configurations, and the rules by their unit tests, once on a machine for each state of them
 	@export PATH="$(PROMETHEUS)/usr/bin:$$PATH"; cd deploy/observe/prometheus && \
-	promtool check config local.yml compose.yml && promtool test rules rules_test.yml rules_slow_test.yml
+	../../tools once "promtool check config local.yml compose.yml && promtool test rules rules_test.yml rules_slow_test.yml # $$(promtool --version 2>&1 | head -1)" *.yml
 
 deploy/browser/node_modules/.made-from: deploy/browser/package.json deploy/browser/package-lock.json
 	@deploy/tools npm deploy/browser
@@ -293,7 +293,7 @@ generated: $(BUF) $(PROTOC_GEN_GO)
 rules: $(SQUAWK) $(GOTESTSUM) ## run the tests of the rules that code, documents and migrations have to hold
 	@SQUAWK=$$(echo $(SQUAWK)/node_modules/@squawk-cli/*/bin/squawk) $(GOTEST) -count=1 -tags squawk $(or $(PACKAGES),./libs ./deploy)
 
-# Of the browser code, once after each change of it.
+# Of the browser code, once on a machine for each state of it: to find all types takes half a minute of a processor.
 .PHONY: types
 types: .run/types
 
@@ -301,8 +301,7 @@ types: .run/types
 	@mkdir -p .run
 	@if command -v npm >/dev/null; then \
 		deploy/tools npm libs/web && deploy/tools npm $(PORTAL) && \
-		(cd libs/web && node check.mjs && npm test -s && npm run -s unused) && \
-		(cd $(PORTAL) && npm test -s && node text.mjs && node css.mjs) && touch $@; fi
+		deploy/tools once "(cd libs/web && node check.mjs && npm test -s && npm run -s unused) && cd $(PORTAL) && npm test -s && node text.mjs && node css.mjs # $$(node --version)" $(UI_SOURCES) && touch $@; fi
 
 .PHONY: schema
 schema: ## write the portal's API types and limits from the system that runs (GATEWAY=http://localhost:8080)

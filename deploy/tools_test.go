@@ -71,3 +71,47 @@ func TestNodeModulesAreMadeOnceForALockFile(t *testing.T) {
 	require.Equal(t, "first", made(other))
 	require.Equal(t, 3, times())
 }
+
+func TestACheckThatHasPassedRunsAgainOnlyForOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	tools, err := filepath.Abs("tools")
+	require.NoError(t, err)
+	write := func(checkout, name, content string) {
+		file := filepath.Join(dir, checkout, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+	}
+	once := func(checkout, command string, files ...string) error {
+		cmd := exec.Command(tools, append([]string{"once", `echo ran >>"$RAN" && ` + command}, files...)...)
+		cmd.Dir = filepath.Join(dir, checkout)
+		cmd.Env = append(os.Environ(), "TOOLS="+filepath.Join(dir, "kept"), "RAN="+ran)
+		return cmd.Run()
+	}
+	times := func() int {
+		text, err := os.ReadFile(ran)
+		require.NoError(t, err)
+		return strings.Count(string(text), "\n")
+	}
+	for _, checkout := range []string{"one", "other"} {
+		write(checkout, "a.ts", "first")
+		write(checkout, "b.ts", "second")
+	}
+
+	require.Error(t, once("one", "false", "a.ts", "b.ts"))
+	require.Error(t, once("one", "false", "a.ts", "b.ts"))
+	require.Equal(t, 2, times(), "a check that failed runs again")
+	require.NoError(t, once("one", "true", "a.ts", "b.ts"))
+	require.Equal(t, 3, times(), "another command is another check")
+	require.NoError(t, once("one", "true", "a.ts", "b.ts"))
+	require.NoError(t, once("other", "true", "b.ts", "a.ts"))
+	require.Equal(t, 3, times(), "the same files in another checkout have passed")
+
+	write("other", "b.ts", "changed")
+	require.NoError(t, once("other", "true", "a.ts", "b.ts"))
+	require.Equal(t, 4, times())
+	require.NoError(t, os.Rename(filepath.Join(dir, "one", "b.ts"), filepath.Join(dir, "one", "c.ts")))
+	require.NoError(t, once("one", "true", "a.ts", "c.ts"))
+	require.Equal(t, 5, times(), "a file of another name counts as another one")
+	require.Error(t, once("one", "true", "a.ts", "b.ts"), "a file that is missing")
+}
