@@ -3,7 +3,10 @@ import { createHash } from "node:crypto"
 import assert from "node:assert/strict"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { chromium } from "playwright-core"
+import { createRequire } from "node:module"
+
+// By import, Node.js would first search all of Playwright for the names that it exports, which takes half a second of a processor.
+const { chromium } = createRequire(import.meta.url)("playwright-core")
 
 const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
 
@@ -134,32 +137,31 @@ const everything = { runOnly: rules }
 const contrast = { runOnly: { type: "rule", values: ["color-contrast"] } }
 const butContrast = { runOnly: rules, rules: { "color-contrast": { enabled: false } } }
 
-/** Style sheets that axe has read: for the one rule about them it fetches all of a page anew, which takes a third of its time. */
+/** Style sheets that axe has read, by address or text: for the one rule about them it reads all of a page anew, which takes a third of its time. */
 const sheets = new Set()
 
 /** Checks the page's present state: axe finds nothing, by all rules or by some, and nothing is wider than the window. */
 export async function check(page, name, what = everything) {
   if (noScript.has(page.context())) return shot(page, name) // axe is a script
   // axe measures the colours of this moment, and a list that is asked for anew is pale until it is there.
-  await page.waitForFunction(() => !document.querySelector(".list--old"))
-  await still(page)
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const all = await page.evaluate(() => [...document.styleSheets].map((s) => s.href).join(" "))
-  const preload = !sheets.has(all)
+  await gone(page, ".list--old")
+  const { there, styles } = await still(page)
+  if (!there) await page.evaluate(axe)
+  const preload = what === everything && !styles.every((s) => sheets.has(s))
   // What a bar at the foot covers comes out when the page is scrolled, but axe measures the gap between the two.
-  const found = await page.evaluate(async (how) => {
+  const { violations, wide } = await page.evaluate(async (how) => {
     const bars = [...document.querySelectorAll(".save-bar, .import-start, .builder-save")]
     for (const bar of bars) bar.style.position = "static"
     try {
-      return await window.axe.run({ ...how, resultTypes: ["violations"] })
+      const { violations } = await window.axe.run({ ...how, resultTypes: ["violations"] })
+      return { violations, wide: document.documentElement.scrollWidth - document.documentElement.clientWidth }
     } finally {
       for (const bar of bars) bar.style.position = ""
     }
   }, { ...what, preload })
-  if (what === everything) sheets.add(all)
-  const said = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
+  for (const s of preload ? styles : []) sheets.add(s)
+  const said = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")}`)
   assert.deepEqual(said, [], `axe in ${name}`)
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`)
   await shot(page, name)
 }
@@ -189,17 +191,34 @@ export async function checkModes(page, name, modes = Object.keys(colours)) {
 }
 
 /**
- * Waits until what was just changed is drawn and every transition and finite animation has ended. It asks each frame anew, within the page's
- * timeout: the promise of an animation whose element went meanwhile may never settle.
+ * Waits until no element of the page fits a selector. page.waitForFunction would first bring 300 kB of Playwright's script into the page's own world,
+ * and draw each frame; a locator looks every half a second.
  */
-async function still(page) {
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
-  await page.waitForFunction(() => {
-    const roots = [document]
-    for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot)
-    return !roots.some((root) => root.getAnimations().some((a) => a.playState === "running" && a.effect.getComputedTiming().endTime !== Infinity))
-  })
-}
+export const gone = (page, selector) =>
+  page.evaluate(async ([selector, patience]) => {
+    for (let waited = 0; document.querySelector(selector); waited += 30) {
+      if (waited > patience) throw new Error(selector + " does not go")
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+  }, [selector, 15000 * slow])
+
+/**
+ * Waits until what was just changed is drawn and every transition and finite animation has ended, and answers whether axe is there, and the page's style
+ * sheets. It asks each frame anew: the promise of an animation whose element went meanwhile may never settle.
+ */
+const still = (page) =>
+  page.evaluate(async (frames) => {
+    const moves = () => {
+      const roots = [document]
+      for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot)
+      return roots.some((root) => root.getAnimations().some((a) => a.playState === "running" && a.effect.getComputedTiming().endTime !== Infinity))
+    }
+    for (let i = 0; i < 2 || moves(); i++) {
+      if (i > frames) throw new Error("an animation does not end")
+      await new Promise(requestAnimationFrame)
+    }
+    return { there: "axe" in window, styles: [...document.styleSheets].map((s) => s.href ?? s.ownerNode.textContent) }
+  }, 900 * slow)
 
 /** Keeps a picture of the page, if SHOTS names a folder. */
 export async function shot(page, name) {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { before, test } from "node:test"
-import { checkModes, visitor } from "./browser.mjs"
+import { checkModes, gone, visitor } from "./browser.mjs"
 import { state, until } from "./system.mjs"
 import { browser, checkScreens, desk, go, member, records, screens, team } from "./team.mjs"
 
@@ -69,7 +69,7 @@ test("every screen of the team says everything in the language of the person", a
     const found = []
     for (const path of screens.flatMap(([path]) => addresses(path))) {
       await go(v, path)
-      await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+      await gone(v.page, ".skeleton")
       const said = await v.page.evaluate(() => [...document.querySelectorAll("body *")].filter((e) => e.childElementCount === 0 && !e.closest("code, pre, option, [lang]:not(html)")).flatMap((e) => [e.textContent.trim(), e.ariaLabel, e.title, e.placeholder]))
       // A key without a text shows itself, and a hole without a value its name.
       for (const text of new Set(said)) if (text && (english.has(text) || keys.has(text) || /\{[a-z]+\}/.test(text))) found.push(`${path}: ${text}`)

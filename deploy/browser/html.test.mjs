@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { before, test } from "node:test"
 import { HtmlValidate, StaticConfigLoader } from "html-validate/node"
-import { host, visitor } from "./browser.mjs"
+import { gone, host, visitor } from "./browser.mjs"
 import { Client, until } from "./system.mjs"
 import { browser, desk, go, member, records, screens, team } from "./team.mjs"
 
@@ -83,7 +83,7 @@ test("every screen of the team is HTML", async () => {
   for (const [path] of screens) {
     await go(v, path.replace("$id", ids[path] ?? ""))
     await v.page.getByRole("heading", { level: 1 }).waitFor()
-    await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+    await gone(v.page, ".skeleton")
     found.push(...(await wrong(path, await v.page.content())))
   }
   await v.end()

@@ -2,7 +2,7 @@
 // a sentence at each screen that is closed, and the administration at /admin.
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
-import { check } from "./browser.mjs"
+import { check, gone } from "./browser.mjs"
 import { until } from "./system.mjs"
 import { colleague, desk, go, member, open, records, screens, team, unique } from "./team.mjs"
 
@@ -48,7 +48,7 @@ async function walker(who) {
     await v.page.locator("#main h1, #main .blank").first().waitFor()
     for (let quiet = 0; quiet < 2; quiet++) {
       await until("the answers of " + v.page.url(), () => waiting.size === 0)
-      await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+      await gone(v.page, ".skeleton")
       await v.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     }
   }

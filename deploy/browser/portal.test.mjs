@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { check } from "./browser.mjs"
+import { check, gone } from "./browser.mjs"
 import { Client, known, password, state, until } from "./system.mjs"
 import { desk, go, member, openListening, screens, team, unique } from "./team.mjs"
 
@@ -37,7 +37,7 @@ test("a page shows its heading and begins the first calls of its screen before i
     const answer = await v.page.goto(team() + fill(path))
     const heading = /<h1>([^<]*)<\/h1>/.exec(await answer.text())[1]
     await v.page.locator("#frame").waitFor({ state: "detached" })
-    await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+    await gone(v.page, ".skeleton")
     v.page.off("request", note)
     if (heading) assert.equal(await v.page.locator("h1").first().innerText(), heading, path)
     for (const call of calls) assert.equal(seen.filter((s) => s === "/v1" + fill(call)).length, 1, `${path} reads ${call} once: ${seen.filter((s) => s.startsWith("/v1"))}`)

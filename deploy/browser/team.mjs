@@ -1,6 +1,6 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
-import { check, checkModes, launch, member as signedIn } from "./browser.mjs"
+import { check, checkModes, gone, launch, member as signedIn } from "./browser.mjs"
 import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
@@ -30,8 +30,11 @@ export async function openListening(v, path, heading) {
 
 /** Goes to a screen by the program's router, and waits until it has taken the place of the one before. */
 export async function go(v, path) {
-  await v.page.evaluate((to) => history.pushState({}, "", to), new URL(team() + path).href)
-  await v.page.waitForFunction(() => globalThis.__TSR_ROUTER__.state.status === "idle")
+  await v.page.evaluate(async (to) => {
+    history.pushState({}, "", to)
+    do await new Promise((resolve) => setTimeout(resolve, 20))
+    while (globalThis.__TSR_ROUTER__.state.status !== "idle")
+  }, new URL(team() + path).href)
 }
 
 /**
@@ -42,7 +45,7 @@ export async function checkScreens(area, screensOf, { language } = {}) {
   const look = async (v, [path, ready, name = path], inspect) => {
     await go(v, path)
     await ready.first().waitFor()
-    await v.page.waitForFunction(() => !document.querySelector(".skeleton")) // there may be several
+    await gone(v.page, ".skeleton")
     await inspect(v.page, `portal ${area} ${name}`)
   }
   const v = await member()

@@ -1,6 +1,7 @@
 // Pictures of every screen of the team, at six widths, light and dark, to be looked at: E2E_DATA_DIR=.run node deploy/browser/walk.mjs <folder>
 // [widths] [colours], such as walk.mjs /tmp/screens 320,1280 dark. It says which screens are wider than their window, and where text is cut.
 import { mkdirSync } from "node:fs"
+import { gone } from "./browser.mjs"
 import { browser, desk, go, member, screens, team } from "./team.mjs"
 
 const [out, widths = "320,768,1024,1280,1440,1920", colours = "light,dark"] = process.argv.slice(2)
@@ -21,7 +22,7 @@ for (const colorScheme of colours.split(",")) {
     }
     await go(v, path.replace("$id", ids[path]))
     await v.page.locator("main h1").waitFor()
-    await v.page.waitForFunction(() => !document.querySelector(".skeleton"))
+    await gone(v.page, ".skeleton")
     for (const width of widths.split(",").map(Number)) {
       await v.page.setViewportSize({ width, height: 900 })
       const { wide, cut } = await v.page.evaluate(async () => {

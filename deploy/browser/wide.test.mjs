@@ -1,7 +1,7 @@
 // Long texts and many columns: nothing is wider than its window, and every list shows what its rows are called.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { host, visitor } from "./browser.mjs"
+import { gone, host, visitor } from "./browser.mjs"
 import { until } from "./system.mjs"
 import { browser, desk, go, member, team, unique } from "./team.mjs"
 
@@ -11,7 +11,7 @@ const long = (n) => ("Wij" + unique() + "WWWWijWWWWij".repeat(20)).slice(0, n)
 
 /** Looks at the page in every width, without loading it again. */
 async function fits(page, name) {
-  await page.waitForFunction(() => !document.querySelector(".skeleton"))
+  await gone(page, ".skeleton")
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
     const { wide, frames, first, shown, broken } = await page.evaluate(async () => {
