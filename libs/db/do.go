@@ -47,6 +47,17 @@ func (d *DB) Slices(ctx context.Context, full int, f func(*Tx) (int, error)) err
 	}
 }
 
+// ExecSlices runs a statement again and again, until it changes fewer rows than full, to which the statement itself limits its rows. Each run is a transaction of
+// its own, so none lasts long, however many rows there are.
+func (d *DB) ExecSlices(ctx context.Context, full int, sql string, args ...any) error {
+	for {
+		tag, err := d.Pool.Exec(ctx, sql, args...)
+		if err != nil || tag.RowsAffected() < int64(full) {
+			return err
+		}
+	}
+}
+
 // Read runs f in one read-only transaction that sees a single state of the data.
 func (d *DB) Read(ctx context.Context, f func(*Tx) error) error {
 	return d.run(ctx, unit{TxOptions: pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}}, f)

@@ -160,6 +160,8 @@ CREATE TABLE published (
 	digest bytea NOT NULL,
 	sent_at timestamp with time zone NOT NULL,
 	appended_at timestamp with time zone,
+	next_sent_at timestamp with time zone,
+	next_offset bigint,
 	CONSTRAINT published_pkey PRIMARY KEY (topic, partition)
 );
 

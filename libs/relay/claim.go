@@ -24,7 +24,7 @@ type claim struct {
 const notHeld = `not exists (select from unnest(@topics::text[], @ofs::int[], @numbers::int[]) s (topic, of, number)
 	where s.topic = o.topic and (s.of = 0 or abs(o.hash % nullif(s.of, 0)) = s.number))`
 
-// claim takes the claim if there is something to send or to check, or if needed says so.
+// claim takes the claim if there is something to send or to check, or if needed says so. It has no rows then: the round verifies.
 func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 	topics, ofs, numbers := []string{}, []int32{}, []int32{}
 	for _, p := range s.leftOut() {
@@ -45,23 +45,30 @@ func (s *sender) claim(ctx context.Context, needed bool) (c claim, err error) {
 		}
 		return nil
 	})
-	b.Queue(`select seq, topic, key, value, coalesce(committed_at, created_at) from outbox o where sent_at is null and `+notHeld+`
-		and `+ours+` order by seq limit @most`, args).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var x row
-			if err := rows.Scan(&x.seq, &x.Topic, &x.Key, &x.Value, &x.Committed); err != nil {
-				return err
+	if !needed { // else nothing is sent, and all that waits for partitions that are left out would be read
+		b.Queue(`select seq, topic, key, value, coalesce(committed_at, created_at) from outbox o where sent_at is null and `+notHeld+`
+			and `+ours+` order by seq limit @most`, args).Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				var x row
+				if err := rows.Scan(&x.seq, &x.Topic, &x.Key, &x.Value, &x.Committed); err != nil {
+					return err
+				}
+				c.rows = append(c.rows, &x)
 			}
-			c.rows = append(c.rows, &x)
-		}
-		return rows.Err()
-	})
+			return rows.Err()
+		})
+	}
 	c.published = map[Partition]own{}
-	b.Queue(`select topic, partition, "offset", coalesce(appended_at, 'epoch'), digest, sent_at from published where `+ours, args).Query(func(rows pgx.Rows) error {
+	b.Queue(`select topic, partition, "offset", coalesce(appended_at, 'epoch'), digest, sent_at, next_sent_at, next_offset from published where `+ours, args).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var x own
-			if err := rows.Scan(&x.Topic, &x.Number, &x.Offset, &x.At, &x.Digest, &x.SentAt); err != nil {
+			var nextSent *time.Time
+			var next *int64
+			if err := rows.Scan(&x.Topic, &x.Number, &x.Offset, &x.At, &x.Digest, &x.SentAt, &nextSent, &next); err != nil {
 				return err
+			}
+			if nextSent != nil && next != nil {
+				x.next = &since{*nextSent, *next}
 			}
 			c.published[x.Partition] = x
 		}

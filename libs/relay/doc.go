@@ -41,13 +41,16 @@
 //
 //	  - sending, held and open are what one process believes (machine.go); a process that starts believes that all are sending, and
 //	    verifies the whole log before it sends anything.
-//	  - lost is over with the transaction that lets the rows wait again and takes the row of published back. A crash before it finds the loss once more.
+//	  - lost stands in published.next_sent_at until all rows wait again that have to, and nothing is sent to the partition meanwhile. They are let wait in slices
+//	    (repair.go), from the oldest on, each a transaction under the claim, and the other partitions have their turn between the rounds of it. The first
+//	    transaction moves published back to the first row that the log has not, each slice the mark behind its rows, and the last one moves published back to the
+//	    newest row that the log has. A crash in front of the first finds the loss once more; later, whoever claims next goes on at the mark.
 //	  - publishing stands in the table lost_topic until the state is in the outbox. A crash repeats it; copies go by version.
 //
 // A partition is verified at the start, after each new connection (a broker that lost something was away), after a hold, and every half a
 // minute. A batch during which a connection was made is marked only when all partitions are verified behind it. So published always is the newest message
 // that any process has marked: if it stands in the log, so do all before it, whoever sent them. Where it does not, it falls back to the newest row that the log
-// has, in the transaction that lets the rest wait again.
+// has, in the transaction that lets the last of the rest wait again.
 //
 // A round's verification counts only if its claim was the process's until its end: another process may have published more since, which this one did not
 // compare. After a round whose claim had ended the process verifies the whole log anew before it sends anything.

@@ -21,7 +21,8 @@ const (
 	held state = "held"
 	// open: it was held and is verified. The next batch tries it.
 	open state = "open"
-	// lost: the log does not have a message that it has acknowledged. The rows from there on wait again.
+	// lost: the log does not have a message that it has acknowledged. The rows from there on are let wait again, slice by slice. Until all of them do, the
+	// partition is left out: what is sent would overtake those that do not wait yet, and hide that they are lost.
 	lost state = "lost"
 	// publishing: the log does not even have the oldest row that is kept. The state of all records is published behind the rows.
 	publishing state = "publishing"
@@ -49,7 +50,7 @@ type machine struct {
 	notBefore   time.Time
 }
 
-// partition is sending, held or open for this process.
+// partition is sending, held, open or lost for this process.
 type partition struct {
 	state state
 	of    int // partitions of the topic; 0 if that is not known
@@ -60,6 +61,9 @@ type partition struct {
 func newMachine() *machine {
 	return &machine{partitions: map[Partition]*partition{}, of: map[string]int{}, connections: -1}
 }
+
+// closed reports whether nothing may be sent to the partition.
+func (x *partition) closed() bool { return x != nil && (x.state == held || x.state == lost) }
 
 func (m *machine) at(p Partition) *partition {
 	if m.partitions[p] == nil {
@@ -80,11 +84,21 @@ func (m *machine) plan(now time.Time, connections int64) (p plan, ok bool) {
 		return p, false
 	}
 	for name, x := range m.partitions {
-		if x.state == held && now.After(x.until) {
+		if x.closed() && now.After(x.until) {
 			p.some = append(p.some, name)
 		}
 	}
 	return p, true
+}
+
+// begun adds to the plan of a round, once it has its claim, the partitions in which another process has begun to repair a loss.
+func (m *machine) begun(p plan, published map[Partition]own) plan {
+	for at, x := range published {
+		if x.next != nil && !m.partitions[at].closed() {
+			p.some = append(p.some, at)
+		}
+	}
+	return p
 }
 
 // behind is what has to be verified between a batch and its marks: all partitions, if a connection was made meanwhile, because the log may
@@ -107,8 +121,8 @@ func (m *machine) standing(sent []*row, r repaired) []*row {
 	last, first := newestOf(sent)
 	return slices.DeleteFunc(sent, func(x *row) bool {
 		at := x.partition()
-		p, end := m.partitions[at], r.tails[at]
-		return p != nil && p.state == held || slices.Contains(r.lost, at) || end > 0 && (end > last[at].placed.Offset || x.placed.Offset < first[at])
+		end := r.tails[at]
+		return m.partitions[at].closed() || slices.Contains(r.lost, at) || end > 0 && (end > last[at].placed.Offset || x.placed.Offset < first[at])
 	})
 }
 
@@ -125,7 +139,7 @@ func (p plan) restores() bool {
 	return p.whole || slices.ContainsFunc(p.some, func(x Partition) bool { return x.Number < 0 })
 }
 
-// included are the partitions that a plan verifies: those in which this service has published, and the held ones.
+// included are the partitions that a plan verifies: those in which this service has published, and the closed ones.
 func (m *machine) included(p plan, published map[Partition]own) (all []Partition) {
 	for x := range published {
 		if p.includes(x) {
@@ -133,7 +147,7 @@ func (m *machine) included(p plan, published map[Partition]own) (all []Partition
 		}
 	}
 	for x := range m.partitions {
-		if _, sent := published[x]; !sent && x.Number >= 0 && m.partitions[x].state == held && p.includes(x) {
+		if _, sent := published[x]; !sent && x.Number >= 0 && m.partitions[x].closed() && p.includes(x) {
 			all = append(all, x)
 		}
 	}
@@ -143,10 +157,10 @@ func (m *machine) included(p plan, published map[Partition]own) (all []Partition
 	return all
 }
 
-// leftOut are the held partitions.
+// leftOut are the closed partitions.
 func (m *machine) leftOut() (all []Partition) {
 	for name, x := range m.partitions {
-		if x.state == held {
+		if x.closed() {
 			all = append(all, name)
 		}
 	}
@@ -210,9 +224,26 @@ func (m *machine) hold(p Partition, now time.Time) (fresh bool) {
 	return fresh
 }
 
+// unfinished takes that the log has lost something, and that not all rows wait again that have to. The next slices follow in a short while, in which the
+// other partitions have their turn.
+func (m *machine) unfinished(p Partition, now time.Time) {
+	x := m.at(p)
+	x.state, x.of, x.pause, x.until = lost, m.of[p.Topic], firstHold, now.Add(firstHold)
+}
+
+// repairing reports whether the rows of a loss do not all wait again yet.
+func (m *machine) repairing() bool {
+	for _, x := range m.partitions {
+		if x.state == lost {
+			return true
+		}
+	}
+	return false
+}
+
 // verified takes that the log has all that a partition was given, or that what it has not waits again.
 func (m *machine) verified(p Partition) {
-	if x := m.at(p); x.state == held {
+	if x := m.at(p); x.closed() {
 		x.state = open
 	}
 }
@@ -250,10 +281,10 @@ func newestOf(sent []*row) (last map[Partition]*row, first map[Partition]int64) 
 	return last, first
 }
 
-// repairOf is how a loss is repaired: by the rows that are kept, from the first one that the log has not, or if it has none of them by
+// repairOf is how a loss is repaired: by the rows that are kept, from the first one that the log has not, or if it has not the oldest of them by
 // the state of all records too. Commands have no state.
-func repairOf(first int, topic proto.Topic) state {
-	if first == 0 && topic.Compacted {
+func repairOf(oldest bool, topic proto.Topic) state {
+	if oldest && topic.Compacted {
 		return publishing
 	}
 	return lost

@@ -15,7 +15,7 @@ import (
 
 // mutations take one rule each away. The histories of the normal run fail without it.
 var mutations = []struct{ name, file, rule, without string }{
-	{"rows of held partitions wait", "machine.go", "p != nil && p.state == held || slices.Contains", "p == nil && false || slices.Contains"},
+	{"rows of held partitions wait", "machine.go", "m.partitions[at].closed() || slices.Contains", "slices.Contains"},
 	{"rows behind a loss wait", "machine.go", "slices.Contains(r.lost, at) || ", ""},
 	{"rows among unmarked messages wait", "machine.go", " || end > 0 && (end > last[at].placed.Offset || x.placed.Offset < first[at])", " || end < 0 && (end > last[at].placed.Offset || x.placed.Offset < first[at])"},
 	{"a batch during which a connection was made is verified", "machine.go", "p := plan{whole: m.connections != connections}\n	_, first", "p := plan{}\n	_, first"},
@@ -25,8 +25,14 @@ var mutations = []struct{ name, file, rule, without string }{
 	{"a message of somebody else at the place does not count", "verify.go", "return bytes.Equal(s.digest(), x.Digest) && ", "return true || bytes.Equal(s.digest(), x.Digest) && "},
 	{"unmarked messages behind the newest one are the tail", "verify.go", "!there || !owned(published.Topic, schema)", "true || !owned(published.Topic, schema)"},
 	{"old messages that are gone from a topic that keeps them are lost", "verify.go", "mayBeGone := now.Sub(x.SentAt) > dropsAfter(x.Topic)", "mayBeGone := now.Sub(x.SentAt) > 0"},
-	{"rows from the first missing one on are sent again", "verify.go", "sort.Search(max(missing, 0)", "max(missing, 0) + 0*sort.Search(0"},
-	{"the state is published where no kept row is in the log", "machine.go", "first == 0 && topic.Compacted", "first < 0 && topic.Compacted"},
+	{"rows from the first missing one on are sent again", "verify.go", "i := sort.Search(", "i := int(until.Sub(oldest)/time.Microsecond) + 0*sort.Search("},
+	{"the state is published where no kept row is in the log", "machine.go", "oldest && topic.Compacted", "false && topic.Compacted"},
+	{"a repair that another process has begun is over before anything is sent", "machine.go", "if x.next != nil && ", "if x.next != nil && false && "},
+	{"nothing is sent while rows of a loss do not wait yet", "machine.go", "x.pause, x.until = lost, ", "x.pause, x.until = open, "},
+	{"a loss of which some rows wait again is one", "verify.go", "f.missing = published.next != nil;", "f.missing = false;"},
+	{"only who has the claim lets rows wait again", "simulation_test.go", "if w.holder != p {\n\t\treturn errMoved", "if false {\n\t\treturn errMoved"},
+	{"slices go from the oldest row on", "simulation_test.go", "range w.sent(at) {\n\t\tswitch s", "range slices.Backward(w.sent(at)) {\n\t\tswitch s"},
+	{"what is published moves to the newest row that the log has behind the last slice", "simulation_test.go", "return false, w.move(was, published)", "return false, w.move(was, last)"},
 }
 
 func TestTheHistoriesMissEachRuleThatIsTakenAway(t *testing.T) {

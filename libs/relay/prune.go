@@ -12,9 +12,6 @@ import (
 	"frontdesk/proto"
 )
 
-// pruneSlice is how many rows one transaction deletes.
-const pruneSlice = 2000
-
 // prune deletes rows that were sent to these partitions, once they are old enough and the readers have consumed them. Rows that readers
 // leave for long wait again instead, before the topic drops the messages.
 func (r *Relay) prune(ctx context.Context, partitions []Partition) error {
@@ -60,7 +57,7 @@ func consumedBefore(ctx context.Context, log Log, readers []string, partitions [
 	return consumed, nil
 }
 
-// still are those partitions that have their newest message yet. What readers have consumed since a loss, in the places of what was lost, says nothing
+// still are those partitions that have their newest message yet, and of which no loss is being repaired. What readers have consumed since a loss, in the places of what was lost, says nothing
 // about the rows.
 func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Partition, err error) {
 	bounds, err := r.Log.Bounds(ctx, partitions)
@@ -69,7 +66,7 @@ func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Part
 	}
 	for _, p := range partitions {
 		x := own{place: place{Partition: p}}
-		if err := r.DB.Pool.QueryRow(ctx, `select "offset", coalesce(appended_at, 'epoch'), digest, sent_at from published where (topic, partition) = ($1, $2)`, p.Topic, p.Number).
+		if err := r.DB.Pool.QueryRow(ctx, `select "offset", coalesce(appended_at, 'epoch'), digest, sent_at from published where (topic, partition) = ($1, $2) and next_sent_at is null`, p.Topic, p.Number).
 			Scan(&x.Offset, &x.At, &x.Digest, &x.SentAt); errors.Is(err, pgx.ErrNoRows) {
 			continue
 		} else if err != nil {
@@ -89,16 +86,12 @@ func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Part
 // reader has consumed since lies behind it.
 func (r *Relay) prunePartition(ctx context.Context, p Partition, consumed int64) error {
 	if consumed < math.MaxInt64 {
-		if _, err := r.DB.Pool.Exec(ctx, unsend+`topic = $1 and partition = $2 and sent_at < now() - $3::interval`, p.Topic, p.Number, sendAgain); err != nil {
+		if err := r.DB.ExecSlices(ctx, sliceRows, unsend+`topic = $1 and partition = $2 and ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
+			and sent_at < now() - $3::interval order by sent_at limit $4))`, p.Topic, p.Number, sendAgain, sliceRows); err != nil {
 			return err
 		}
 	}
-	for ctx.Err() == nil {
-		tag, err := r.DB.Pool.Exec(ctx, `delete from outbox where ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
-			and sent_at < now() - $3::interval and "offset" < $4 order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, pruneSlice)
-		if err != nil || tag.RowsAffected() < pruneSlice {
-			return err
-		}
-	}
-	return nil
+	return r.DB.ExecSlices(ctx, sliceRows, `delete from outbox where ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
+		and sent_at < now() - $3::interval and "offset" < $4
+		order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, sliceRows)
 }

@@ -26,6 +26,8 @@ const (
 	// appendLasts and checkLasts bound the time of the broker within a round.
 	appendLasts = 4 * time.Second
 	checkLasts  = 4 * time.Second
+	// slicesLast is for how long a round lets rows of a loss wait again, behind which the other partitions have their turn.
+	slicesLast = 2 * time.Second
 	// checkEvery is how often one process checks that the log still has what it was given.
 	checkEvery = 30 * time.Second
 )
@@ -147,7 +149,8 @@ type row struct {
 
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
-// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now. settled
+// done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now, or
+// that a repair goes on. settled
 // are the partitions that have all that they were given, or of which the rest waits again.
 type done struct {
 	sent       int
@@ -170,16 +173,17 @@ func (s *sender) round(ctx context.Context) (done, error) {
 	}
 	c, err := s.claim(ctx, s.verifies(p))
 	if err != nil || !c.mine {
-		return done{busy: c.busy}, err
+		return done{busy: c.busy || s.repairing()}, err
 	}
-	if p.whole = p.whole || c.due; s.verifies(p) {
+	p.whole = p.whole || c.due
+	if p = s.begun(p, c.published); s.verifies(p) {
 		r, err := s.repair(ctx, p, c.published)
 		mine, released := s.release(ctx, p.whole && err == nil)
 		return done{more: err == nil, settled: r.settledIf(mine)}, errors.Join(err, released)
 	}
 	if len(c.rows) == 0 {
 		_, err := s.release(ctx, false)
-		return done{}, err
+		return done{busy: s.repairing()}, err
 	}
 	s.send(ctx, c)
 	sent, failed := s.appended(c.rows, time.Now())
@@ -193,7 +197,7 @@ func (s *sender) round(ctx context.Context) (done, error) {
 	mine, err := s.mark(ctx, sent)
 	mine = mine && err == nil
 	s.over(mine, c.rows)
-	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows), settled: r.settledIf(mine)}, errors.Join(append(failed, err)...)
+	return done{sent: len(sent), more: len(c.rows) == relayBatch || len(sent) < len(c.rows), busy: s.repairing(), settled: r.settledIf(mine)}, errors.Join(append(failed, err)...)
 }
 
 // send appends the rows of a claim, and notes where they stand.

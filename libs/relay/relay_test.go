@@ -340,6 +340,55 @@ func TestMessagesThatTheLogHasLostAreSentAgainInTheirOrder(t *testing.T) {
 	}
 }
 
+// slowly makes each row take a millisecond that is let wait again.
+const slowly = `create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.001); return new; end $$;
+	create trigger slowly before update on outbox for each row when (old.sent_at is not null and new.sent_at is null) execute function slowly()`
+
+// One statement for all the rows would take longer than a round has.
+func TestALossOfMoreRowsThanARoundHasTimeForIsRepairedSliceBySlice(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, "desk", nil)
+	on, log := partition(proto.AuditTopic), &relaytest.Log{}
+	const stand, all = 500, 5500
+	var last db.Message
+	for i := range all {
+		last = db.Message{Topic: on.Topic, Key: fmt.Sprint(i), Value: []byte("x")}
+		log.Put(on, last)
+	}
+	_, err := d.Pool.Exec(t.Context(), `insert into outbox (topic, key, value, hash, partition, "offset", sent_at)
+		select $1, n, 'x', 0, 0, n, now() - ($2 - n / 7) * interval '1 ms' from generate_series(0, $2 - 1) n`, on.Topic, all)
+	require.NoError(t, err)
+	_, err = d.Pool.Exec(t.Context(), `insert into published (topic, partition, "offset", digest, sent_at) select topic, partition, "offset", $1, sent_at from outbox order by seq desc limit 1`, last.Digest())
+	require.NoError(t, err)
+	_, err = d.Pool.Exec(t.Context(), slowly)
+	require.NoError(t, err)
+	other := (&relay.Relay{DB: d, Log: &caller{Log: log}}).Sender()
+	require.NoError(t, other.Round(t.Context()), "it has verified all, and notices nothing by its own connections")
+
+	log.Cut(on, stand)
+	tell(t, d, on.Topic, "new", "x")
+	tell(t, d, proto.AppsTopic, "elsewhere", "x")
+	dies := (&relay.Relay{DB: d, Log: log}).Sender()
+	require.NoError(t, dies.Round(t.Context()))
+	began := waits(t, d)
+	require.Greater(t, began, 2)
+	require.Less(t, began, all-stand, "some rows do not wait yet")
+	require.NoError(t, other.Round(t.Context()))
+	require.Len(t, log.Keys(on.Topic), stand, "nothing overtakes them")
+	require.Greater(t, waits(t, d), began, "it has gone on where the one before had come to")
+	require.NoError(t, other.Round(t.Context()))
+	require.Equal(t, []string{"elsewhere"}, log.Keys(proto.AppsTopic), "other partitions have their turn between")
+	require.NoError(t, (&relay.Relay{DB: d, Log: log}).Flush(t.Context()))
+	keys := log.Keys(on.Topic)
+	require.Len(t, keys, all+1)
+	for i, key := range keys[:all] {
+		require.Equal(t, fmt.Sprint(i), key, "in their order, and once")
+	}
+	require.Equal(t, "new", keys[all])
+	require.NoError(t, (&relay.Relay{DB: d, Log: log}).Flush(t.Context()))
+	require.Len(t, log.Keys(on.Topic), all+1)
+}
+
 func TestALossThatOnlyTheNextMessageShowsIsRepairedToo(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/libs/db"
@@ -84,11 +82,12 @@ func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]
 		}
 	}
 	_ = g.Wait() // no function fails
+	until := time.Now().Add(slicesLast)
 	for i, part := range parts {
 		_, led := bounds[part]
-		err := failed[i]
+		err, done := failed[i], true
 		if x, sent := published[part]; err == nil && led && sent {
-			err = s.settle(ctx, x, found[i])
+			done, err = s.settle(ctx, x, found[i], until)
 		}
 		if ctx.Err() != nil {
 			return repaired{}, ctx.Err()
@@ -98,6 +97,10 @@ func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]
 		}
 		if err != nil || !led {
 			s.hold(part, time.Now())
+			continue
+		}
+		if !done {
+			s.unfinished(part, time.Now())
 			continue
 		}
 		s.verified(part)
@@ -111,10 +114,10 @@ func (s *sender) verifyAll(ctx context.Context, p plan, published map[Partition]
 	return r, nil
 }
 
-// settle stores what a partition needs: rows that have to be sent again, and what the newest message is.
-func (s *sender) settle(ctx context.Context, published own, f finding) error {
+// settle stores what a partition needs: rows that have to be sent again, and what the newest message is. done is false if some of the rows do not wait yet.
+func (s *sender) settle(ctx context.Context, published own, f finding, until time.Time) (done bool, err error) {
 	if f.missing {
-		return s.sendLostAgain(ctx, published)
+		return s.sendLostAgain(ctx, published, until)
 	}
 	if len(f.tail) > 0 {
 		tail := make([]db.Message, len(f.tail))
@@ -123,30 +126,29 @@ func (s *sender) settle(ctx context.Context, published own, f finding) error {
 			tail[i].Topic = published.Topic
 		}
 		if err := s.sendNewestAgain(ctx, tail); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if f.newest.Offset == published.Offset {
-		return nil
+		return true, nil
 	}
-	return move(ctx, s.DB.Pool, published, &f.newest)
+	return true, s.whileMine(ctx, func(tx pgx.Tx) error { return move(ctx, tx, published, &f.newest) })
 }
 
 // errMoved is what a process gets whose claim has ended: another one knows more.
 var errMoved = errors.New("another process has moved what is published")
 
 // move replaces the newest message of a partition, by none if to is nil.
-func move(ctx context.Context, on interface {
-	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
-}, from own, to *own) error {
+func move(ctx context.Context, tx pgx.Tx, from own, to *own) error {
 	const was = ` where (topic, partition, "offset", coalesce(appended_at, 'epoch'), digest) = (@topic, @number, @offset, @at, @digest)`
 	args := db.Args{"topic": from.Topic, "number": from.Number, "offset": from.Offset, "at": from.At, "digest": from.Digest}
 	statement := `delete from published` + was
 	if to != nil {
-		statement = `update published set "offset" = @next, appended_at = @appended, digest = @of, sent_at = @sent` + was
-		args["next"], args["appended"], args["of"], args["sent"] = to.Offset, to.At, to.Digest, to.SentAt
+		statement = `update published set "offset" = @to, appended_at = @appended, digest = @of, sent_at = @sent, next_sent_at = @next_sent, next_offset = @next` + was
+		args["to"], args["appended"], args["of"], args["sent"] = to.Offset, to.At, to.Digest, to.SentAt
+		args["next_sent"], args["next"] = to.next.columns()
 	}
-	tag, err := on.Exec(ctx, statement, args)
+	tag, err := tx.Exec(ctx, statement, args)
 	if err == nil && tag.RowsAffected() == 0 {
 		return errMoved
 	}
@@ -179,28 +181,65 @@ func (s *sender) sendNewestAgain(ctx context.Context, about []db.Message) error 
 // lose and again are a statement around the topics of which the state of all records has to be published.
 const lose, again = `insert into lost_topic (topic, since) `, ` on conflict (topic) do update set since = excluded.since`
 
-// kept is a row of the outbox that was sent.
-type kept struct {
-	Seq    int64
-	SentAt time.Time `db:"sent_at"`
-	Offset int64
+// sliceRows is how many rows one transaction lets wait again, deletes or settles. Who has to lock the relay waits for a slice at the most.
+const sliceRows = 1000
+
+// sendLostAgain lets the rows of a partition wait again, from the first one that the log has not, and publishes the state of all records where these rows are not
+// enough. It goes in slices, from the oldest row on, each a transaction: a loss may be larger than what a round has time for, and than what its process lives for.
+// The first transaction moves what is published back to the first row that the log has not, and sets published.next, by which every process knows that some rows do
+// not wait yet; the last one moves it back to the newest row that the log has. So who takes over goes on where the one before has come to, and sends nothing to
+// the partition before that. done is false if rows were left at the time until.
+func (s *sender) sendLostAgain(ctx context.Context, published own, until time.Time) (done bool, err error) {
+	if time.Now().After(until) {
+		return false, nil
+	}
+	if published.next == nil {
+		first, err := s.firstLost(ctx, published)
+		if err != nil {
+			return false, err
+		}
+		if err := s.whileMine(ctx, func(tx pgx.Tx) error { return move(ctx, tx, published, &first) }); err != nil {
+			return false, err
+		}
+		published = first
+	}
+	for {
+		if err := s.whileMine(ctx, func(tx pgx.Tx) (err error) {
+			done, err = s.slice(ctx, tx, &published)
+			return err
+		}); err != nil || done || time.Now().After(until) {
+			return done, err
+		}
+	}
 }
 
-// sendLostAgain lets the rows of a partition wait again, from the first one that the log has not, and publishes the state of all records
-// where these rows are not enough.
-func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
-	p := missing.Partition
-	all, err := db.Rows[kept](ctx, s.DB.Pool, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null order by sent_at, "offset"`,
-		p.Topic, p.Number)
-	if err != nil {
-		return err
-	}
+// whileMine runs f in a transaction, with the relay's row locked, if the claim is this process's: nobody else has marked a row or moved anything since then.
+func (s *sender) whileMine(ctx context.Context, f func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.DB.Pool, func(tx pgx.Tx) error {
+		var mine bool
+		if err := tx.QueryRow(ctx, `select holder = $1 from relay for update`, s.holder).Scan(&mine); err != nil {
+			return err
+		}
+		if !mine {
+			return errMoved
+		}
+		return f(tx)
+	})
+}
+
+// firstLost is the first row of a partition that the log has not, and the one from which on rows wait again. If it has all that are kept, it is what was published:
+// its row went when its record ended.
+func (s *sender) firstLost(ctx context.Context, published own) (own, error) {
+	p := published.Partition
 	b, err := s.Log.Bounds(ctx, []Partition{p})
 	if err != nil {
-		return err
+		return own{}, err
 	}
-	first, err := firstMissing(slices.IndexFunc(all, func(k kept) bool { return k.Offset == missing.Offset }), func(i int) (bool, error) {
-		x, err := s.keptRow(ctx, p, all[i])
+	first, err := firstMissing(published.SentAt, func(from time.Time) ([]kept, error) {
+		return db.Rows[kept](ctx, s.DB.Pool, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2
+			and sent_at = (select min(sent_at) from outbox where topic = $1 and partition = $2 and sent_at >= $3) order by "offset"`, p.Topic, p.Number, from)
+	}, func(k kept) (bool, error) {
+		x, err := s.keptRow(ctx, p, k)
 		if err != nil {
 			return false, err
 		}
@@ -208,45 +247,78 @@ func (s *sender) sendLostAgain(ctx context.Context, missing own) error {
 		return stands(ctx, s.Log, x, b[p], x.SentAt)
 	})
 	if err != nil {
-		return err
+		return own{}, err
+	}
+	x := published
+	if first != nil {
+		if x, err = s.keptRow(ctx, p, *first); err != nil {
+			return own{}, err
+		}
+	}
+	slog.WarnContext(ctx, "the log has lost messages", "topic", p.Topic, "partition", p.Number, "offset", published.Offset, "end", b[p].End, "from", x.Offset)
+	next := x.since()
+	x.next = &next
+	return x, nil
+}
+
+// slice lets the next rows wait again, and moves published: to what is left of them, or if nothing is, to the newest row that the log has.
+func (s *sender) slice(ctx context.Context, tx pgx.Tx, published *own) (done bool, err error) {
+	p, from := published.Partition, published.next
+	to := &since{}
+	err = tx.QueryRow(ctx, `select sent_at, "offset" from outbox where topic = $1 and partition = $2 and sent_at is not null and (sent_at, "offset") >= ($3, $4)
+		order by sent_at, "offset" offset $5 limit 1`, p.Topic, p.Number, from.SentAt, from.Offset, sliceRows).Scan(&to.SentAt, &to.Offset)
+	if done = errors.Is(err, pgx.ErrNoRows); done {
+		to = nil
+	} else if err != nil {
+		return false, err
+	}
+	sent, offset := to.columns()
+	if _, err := tx.Exec(ctx, unsend+`topic = $1 and partition = $2 and (sent_at, "offset") >= ($3, $4) and (sent_at, "offset") < (coalesce($5::timestamptz, 'infinity'), coalesce($6::bigint, 0))`,
+		p.Topic, p.Number, from.SentAt, from.Offset, sent, offset); err != nil {
+		return false, err
+	}
+	if !done {
+		was := *published
+		published.next = to
+		return false, move(ctx, tx, was, published)
+	}
+	last, err := s.lastBefore(ctx, tx, *published)
+	if err != nil {
+		return false, err
+	}
+	if err := move(ctx, tx, *published, last); err != nil {
+		return false, err
 	}
 	topic := proto.TopicNamed(p.Topic)
-	by := repairOf(first, topic)
-	var last *own // the newest one that the log has
-	if first > 0 {
-		x, err := s.keptRow(ctx, p, all[first-1])
-		if err != nil {
-			return err
-		}
-		last = &x
+	by := repairOf(last == nil, topic)
+	slog.WarnContext(ctx, "messages that the log has lost are sent again", "topic", p.Topic, "partition", p.Number, "state", by == publishing)
+	if by == publishing {
+		_, err := tx.Exec(ctx, lose+`values ($1, now())`+again, p.Topic)
+		return true, err
 	}
-	slog.WarnContext(ctx, "the log has lost messages", "topic", p.Topic, "partition", p.Number, "offset", missing.Offset, "end", b[p].End,
-		"sent_again", len(all)-first, "state", by == publishing)
-	return pgx.BeginFunc(ctx, s.DB.Pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, db.LockRelay); err != nil {
-			return err
-		}
-		if err := move(ctx, tx, missing, last); err != nil {
-			return err
-		}
-		if first < len(all) {
-			if _, err := tx.Exec(ctx, unsend+`topic = $1 and partition = $2 and (sent_at, "offset") >= ($3, $4)`, p.Topic, p.Number, all[first].SentAt, all[first].Offset); err != nil {
-				return err
-			}
-		}
-		if by == publishing {
-			_, err := tx.Exec(ctx, lose+`values ($1, now())`+again, p.Topic)
-			return err
-		}
-		return s.endOfState(ctx, tx, topic)
-	})
+	return true, s.endOfState(ctx, tx, topic)
+}
+
+// lastBefore is the newest row in front of the first one that the log has not, nil if none is kept.
+func (s *sender) lastBefore(ctx context.Context, tx pgx.Tx, first own) (*own, error) {
+	x, err := ownRow(tx.QueryRow(ctx, ownRows+`sent_at is not null and (sent_at, "offset") < ($3, $4) order by sent_at desc, "offset" desc limit 1`,
+		first.Topic, first.Number, first.SentAt, first.Offset), first.Partition)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &x, err
 }
 
 // keptRow is a row that was sent to a partition. Its index ends with when that was, so a row is read without the others of the partition.
 func (s *sender) keptRow(ctx context.Context, p Partition, k kept) (own, error) {
+	return ownRow(s.DB.Pool.QueryRow(ctx, ownRows+`sent_at = $3 and seq = $4`, p.Topic, p.Number, k.SentAt, k.Seq), p)
+}
+
+const ownRows = `select key, value, "offset", coalesce(appended_at, 'epoch'), sent_at from outbox where topic = $1 and partition = $2 and `
+
+func ownRow(row pgx.Row, p Partition) (own, error) {
 	x, m := own{place: place{Partition: p}}, db.Message{Topic: p.Topic}
-	err := s.DB.Pool.QueryRow(ctx, `select key, value, "offset", coalesce(appended_at, 'epoch'), sent_at from outbox
-		where topic = $1 and partition = $2 and sent_at = $3 and seq = $4`, p.Topic, p.Number, k.SentAt, k.Seq).Scan(&m.Key, &m.Value, &x.Offset, &x.At, &x.SentAt)
+	err := row.Scan(&m.Key, &m.Value, &x.Offset, &x.At, &x.SentAt)
 	x.Digest = m.Digest()
 	return x, err
 }

@@ -10,9 +10,6 @@ import (
 	"frontdesk/proto"
 )
 
-// restoredSlice is how many rows of a restored outbox one transaction settles.
-const restoredSlice = 1000
-
 // SettleRestored settles the outbox of a schema that went back to a backup; its rows may have been sent since. Events of
 // records are deleted, because the state of all records is published, and mails, because they may have gone out. All else is
 // sent again, marked as state, under the ids that it had, so that nobody acts on it twice: commands, audit entries, erasures. It returns
@@ -52,7 +49,7 @@ func SettleRestored(ctx context.Context, d *db.DB) (mails, waiting int, err erro
 
 // markOutbox marks the next rows as state and lets them wait, and returns how many they are and the last one.
 func markOutbox(ctx context.Context, tx *db.Tx, after int64) (n int, last int64, err error) {
-	rows, err := tx.Query(ctx, `select seq, value from outbox where seq > $1 order by seq limit $2`, after, restoredSlice)
+	rows, err := tx.Query(ctx, `select seq, value from outbox where seq > $1 order by seq limit $2`, after, sliceRows)
 	if err != nil {
 		return 0, after, err
 	}

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -161,7 +162,8 @@ type tables struct {
 	holder    *process
 	until     time.Time
 	checkedAt time.Time
-	lost      map[string]int64 // topics whose state has to be published, and since when
+	repairing map[Partition]bool // some rows of a loss wait again, and some do not yet
+	lost      map[string]int64   // topics whose state has to be published, and since when
 	versions  map[string]int64
 }
 
@@ -192,7 +194,7 @@ type stand struct {
 
 func newWorld(t interface{ Fatalf(string, ...any) }, chosen func(string, []string) int) *world {
 	w := &world{failing: t, chosen: chosen, now: time.Unix(1_800_000_000, 0), log: map[Partition]*simLog{}, copy: map[string]int64{}, position: map[Partition]stand{}, group: map[Partition]int64{}}
-	w.tables = tables{published: map[Partition]own{}, lost: map[string]int64{}, versions: map[string]int64{}}
+	w.tables = tables{published: map[Partition]own{}, repairing: map[Partition]bool{}, lost: map[string]int64{}, versions: map[string]int64{}}
 	for _, p := range partitions {
 		w.log[p] = &simLog{}
 	}
@@ -405,7 +407,7 @@ func (x tables) clone() tables {
 		c := *r
 		x.rows[i] = &c
 	}
-	x.published, x.lost, x.versions = maps.Clone(x.published), maps.Clone(x.lost), maps.Clone(x.versions)
+	x.published, x.repairing, x.lost, x.versions = maps.Clone(x.published), maps.Clone(x.repairing), maps.Clone(x.lost), maps.Clone(x.versions)
 	return x
 }
 
@@ -466,7 +468,7 @@ func (w *world) restore() {
 	for i := range w.relays {
 		w.relays[i] = w.process()
 	}
-	w.published, w.lost, w.holder, w.until = map[Partition]own{}, map[string]int64{}, nil, time.Time{}
+	w.published, w.repairing, w.lost, w.holder, w.until = map[Partition]own{}, map[Partition]bool{}, map[string]int64{}, nil, time.Time{}
 	w.rows = slices.DeleteFunc(w.rows, func(r *simRow) bool { return r.Topic != commands })
 	known := map[string]bool{}
 	for _, r := range w.rows {
@@ -683,7 +685,8 @@ func (p *process) begin() {
 	}
 	w.holder, w.until = p, w.now.Add(claimLasts)
 	published := maps.Clone(w.published)
-	if plan.whole = plan.whole || due; p.verifies(plan) {
+	plan.whole = plan.whole || due
+	if plan = p.begun(plan, published); p.verifies(plan) {
 		p.then(func() { p.repair(plan, published, func(repaired) { p.release(plan.whole) }) })
 		return
 	}
@@ -732,7 +735,7 @@ func (p *process) mark(rows, sent []*row) {
 		last, _ := newestOf(sent)
 		for at, x := range last {
 			if old, there := w.published[at]; !there || old.Offset < x.placed.Offset {
-				w.published[at] = own{placeOf(x), x.Digest(), w.now}
+				w.published[at] = own{place: placeOf(x), Digest: x.Digest(), SentAt: w.now, next: old.next}
 			}
 		}
 	}
@@ -765,9 +768,13 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 				p.hold(at, w.now)
 				return
 			}
-			p.then(func() {
-				if sent && p.repairPartition(x, f) != nil {
+			repaired := func(done bool, err error) {
+				if err != nil {
 					p.hold(at, w.now)
+					return
+				}
+				if !done {
+					p.unfinished(at, w.now)
 					return
 				}
 				p.verified(at)
@@ -776,6 +783,16 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 				}
 				if len(f.tail) > 0 {
 					r.tails[at] = f.newest.Offset
+				}
+			}
+			p.then(func() {
+				switch {
+				case f.missing:
+					p.sendLostAgain(x, simSlices, repaired)
+				case sent:
+					repaired(true, p.settle(x, f))
+				default:
+					repaired(true, nil)
 				}
 			})
 		})
@@ -803,53 +820,123 @@ func (w *world) move(from own, to *own) error {
 	return nil
 }
 
-func (p *process) repairPartition(published own, f finding) error {
-	w, at := p.w, published.Partition
-	if !f.missing {
-		tail := []db.Message{}
-		for _, m := range f.tail {
-			tail = append(tail, m.Message)
-		}
-		w.sendNewestAgain(tail)
-		if f.newest.Offset == published.Offset {
-			return nil
-		}
-		return w.move(published, &f.newest)
+func (p *process) settle(published own, f finding) error {
+	w, tail := p.w, []db.Message{}
+	for _, m := range f.tail {
+		tail = append(tail, m.Message)
 	}
-	var kept []*simRow
+	w.sendNewestAgain(tail)
+	if f.newest.Offset == published.Offset {
+		return nil
+	}
+	return w.whileMine(p, func() error { return w.move(published, &f.newest) })
+}
+
+// sendLostAgain lets the rows of a loss wait again, in so many slices at the most, each of them a step.
+func (p *process) sendLostAgain(published own, slices int, then func(done bool, err error)) {
+	w := p.w
+	next := func(published own, slices int) {
+		p.then(func() { p.sendLostAgain(published, slices, then) })
+	}
+	if published.next == nil {
+		first, err := p.firstLost(published)
+		if err == nil {
+			err = w.whileMine(p, func() error { return w.move(published, &first) })
+		}
+		if err != nil {
+			then(false, err)
+			return
+		}
+		next(first, slices)
+		return
+	}
+	var done bool
+	if err := w.whileMine(p, func() (err error) { done, err = w.slice(&published); return err }); err != nil || done || slices == 1 {
+		then(done, err)
+		return
+	}
+	next(published, slices-1)
+}
+
+func (w *world) whileMine(p *process, f func() error) error {
+	if w.holder != p {
+		return errMoved
+	}
+	return f()
+}
+
+// sent are the rows that were sent to a partition and are kept, in their order.
+func (w *world) sent(at Partition) (all []*simRow) {
 	for _, r := range w.rows {
 		if r.sent && r.at.Partition == at {
-			kept = append(kept, r)
+			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b *simRow) int {
-		if c := a.sentAt.Compare(b.sentAt); c != 0 {
-			return c
-		}
-		return int(a.at.Offset - b.at.Offset)
-	})
+	slices.SortStableFunc(all, func(a, b *simRow) int { return a.since().compare(b.since()) })
+	return all
+}
+
+func (r *simRow) since() since { return since{r.sentAt, r.at.Offset} }
+
+func (r *simRow) own() own { return own{place: r.at, Digest: r.Digest(), SentAt: r.sentAt} }
+
+func (s since) compare(b since) int {
+	return cmp.Or(s.SentAt.Compare(b.SentAt), cmp.Compare(s.Offset, b.Offset))
+}
+
+func (p *process) firstLost(published own) (own, error) {
+	w, at := p.w, published.Partition
+	rows := map[int64]*simRow{}
 	bounds, _ := p.Bounds(context.Background(), []Partition{at})
-	first, err := firstMissing(slices.IndexFunc(kept, func(r *simRow) bool { return r.at.Offset == published.Offset }), func(i int) (bool, error) {
-		return stands(context.Background(), p, own{kept[i].at, kept[i].Digest(), w.now}, bounds[at], w.now)
+	first, err := firstMissing(published.SentAt, func(from time.Time) (group []kept, err error) {
+		for _, r := range w.sent(at) {
+			if !r.sentAt.Before(from) && (len(group) == 0 || r.sentAt.Equal(group[0].SentAt)) {
+				group, rows[r.seq] = append(group, kept{r.seq, r.since()}), r
+			}
+		}
+		return group, nil
+	}, func(k kept) (bool, error) {
+		x := rows[k.Seq].own()
+		x.SentAt = w.now
+		return stands(context.Background(), p, x, bounds[at], w.now)
 	})
-	if err != nil {
-		return err
+	if first != nil {
+		published = rows[first.Seq].own()
 	}
+	next := published.since()
+	published.next = &next
+	return published, err
+}
+
+// simSlice is how many rows wait again in a step, and simSlices how many steps of that a round has time for.
+const simSlice, simSlices = 1, 2
+
+// slice is what a transaction does: rows wait again, and published moves.
+func (w *world) slice(published *own) (done bool, err error) {
+	at, was := published.Partition, *published
+	w.repairing[at] = true
+	n := 0
 	var last *own
-	if first > 0 {
-		r := kept[first-1]
-		last = &own{r.at, r.Digest(), r.sentAt}
+	published.next = nil
+	for _, r := range w.sent(at) {
+		switch s := r.since(); {
+		case s.compare(was.since()) < 0:
+			x := r.own()
+			last = &x
+		case s.compare(*was.next) < 0:
+		case n == simSlice:
+			published.next = &s
+			return false, w.move(was, published)
+		default:
+			r.sent = false
+			n++
+		}
 	}
-	if err := w.move(published, last); err != nil {
-		return err
-	}
-	for _, r := range kept[first:] {
-		r.sent = false
-	}
-	if repairOf(first, proto.TopicNamed(at.Topic)) == publishing {
+	delete(w.repairing, at)
+	if repairOf(last == nil, proto.TopicNamed(at.Topic)) == publishing {
 		w.lose(at.Topic)
 	}
-	return nil
+	return true, w.move(was, last)
 }
 
 func (w *world) sendNewestAgain(about []db.Message) {
@@ -891,7 +978,7 @@ func (w *world) prune(settled []Partition, group map[Partition]int64) {
 			consumed = group[at]
 			x, sent := w.published[at]
 			l := w.log[at]
-			if !sent || l.down {
+			if !sent || l.down || x.next != nil {
 				continue
 			}
 			if still, err := stands(context.Background(), w.process(), x, Bounds{l.first, l.end}, w.now); err != nil || !still {
@@ -935,6 +1022,9 @@ func (p *process) Append(_ context.Context, batch []db.Message) []Placed {
 		l := p.w.log[at]
 		if s := p.partitions[at]; s != nil && s.state == held {
 			p.w.fail("a message is sent to %v, which is held", at)
+		}
+		if p.w.holder == p && p.w.repairing[at] {
+			p.w.fail("a message is sent to %v while rows of a loss do not wait yet", at)
 		}
 		placed[i] = Placed{Partition: at.Number, Of: of, Err: failed[at]}
 		if l.down {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"sort"
@@ -24,6 +25,25 @@ type own struct {
 	place
 	Digest []byte
 	SentAt time.Time
+	// next is set while a loss is repaired: the first row of those that have to wait again which does not wait yet. The message is then the first one
+	// that the log has not.
+	next *since
+}
+
+func (x own) since() since { return since{x.SentAt, x.Offset} }
+
+// since is a place in the order in which the rows of a partition were sent.
+type since struct {
+	SentAt time.Time `db:"sent_at"`
+	Offset int64
+}
+
+// columns are the values of the columns in which s stands, which are null without it.
+func (s *since) columns() (sent *time.Time, offset *int64) {
+	if s == nil {
+		return nil, nil
+	}
+	return &s.SentAt, &s.Offset
 }
 
 // place is where one appending has put a message. A log that lost it may get the same message at the same offset again, behind others
@@ -53,6 +73,9 @@ type finding struct {
 // verify compares a partition with the newest message that it was given.
 func verify(ctx context.Context, log Log, schema string, published own, b Bounds, now time.Time) (f finding, err error) {
 	f.newest = published
+	if f.missing = published.next != nil; f.missing {
+		return f, nil // whatever stands there now
+	}
 	there, err := stands(ctx, log, published, b, now)
 	if err != nil || !there || !owned(published.Topic, schema) {
 		f.missing = err == nil && !there
@@ -64,7 +87,7 @@ func verify(ctx context.Context, log Log, schema string, published own, b Bounds
 			return f, err
 		}
 		last := more[len(more)-1]
-		f.tail, f.newest = append(f.tail, more...), own{place{published.Partition, last.Offset, last.At}, last.digest(), now}
+		f.tail, f.newest = append(f.tail, more...), own{place: place{published.Partition, last.Offset, last.At}, Digest: last.digest(), SentAt: now}
 	}
 	return f, nil
 }
@@ -102,16 +125,52 @@ func dropsAfter(topic string) time.Duration {
 	return sendAgain
 }
 
-// firstMissing is the first of n kept rows that the log has not. missing is the one that is known to be. Up to it, the rows that the log
-// has come first. Behind it may be some that were sent after the loss: they are sent again too, so that they stay behind.
-func firstMissing(missing int, has func(i int) (bool, error)) (first int, err error) {
-	first = sort.Search(max(missing, 0), func(i int) bool {
-		if err != nil {
-			return true
+// kept is a row of the outbox that was sent.
+type kept struct {
+	Seq int64
+	since
+}
+
+// firstMissing returns the first kept row of a partition that the log has not, or nil if it has all that were sent until then. Up to that time the rows that the
+// log has come first. sent returns the rows that were sent at the first moment from a time on at which any were, in the order of their offsets. However many are
+// kept, it is asked for a few.
+func firstMissing(until time.Time, sent func(from time.Time) ([]kept, error), has func(kept) (bool, error)) (first *kept, err error) {
+	var failed error
+	known := map[int64]bool{}
+	missing := func(k kept) bool {
+		there, asked := known[k.Seq]
+		if !asked && failed == nil {
+			there, failed = has(k)
+			known[k.Seq] = there
 		}
-		var there bool
-		there, err = has(i)
-		return err != nil || !there
+		return !there
+	}
+	from := func(t time.Time) []kept {
+		rows, err := sent(t)
+		if failed = cmp.Or(failed, err); failed != nil || len(rows) > 0 && rows[0].SentAt.After(until) {
+			return nil
+		}
+		return rows
+	}
+	rows := from(time.Time{})
+	if len(rows) == 0 {
+		return nil, failed
+	}
+	// The last moment whose first row the log has, if any.
+	oldest := rows[0].SentAt
+	i := sort.Search(int(until.Sub(oldest)/time.Microsecond)+1, func(i int) bool {
+		rows := from(oldest.Add(time.Duration(i) * time.Microsecond))
+		return len(rows) == 0 || missing(rows[0])
 	})
-	return first, err
+	if i > 0 {
+		rows = from(oldest.Add(time.Duration(i-1) * time.Microsecond))
+		if j := sort.Search(len(rows), func(j int) bool { return missing(rows[j]) }); j < len(rows) {
+			return &rows[j], failed
+		}
+		rows = from(oldest.Add(time.Duration(i) * time.Microsecond))
+	}
+	if len(rows) == 0 {
+		return nil, failed
+	}
+	return &rows[0], failed
 }
