@@ -15,29 +15,24 @@ import (
 const (
 	// endsAgain is when the end of a record is sent for the second time: once brokers may compact the first.
 	endsAgain = 8 * 24 * time.Hour
-	// cleanSlice is how many ends one transaction sends.
+	// cleanSlice is how many rows one transaction deletes, or ends it sends.
 	cleanSlice = 500
 )
 
 // Clean removes rows of the mechanism that have no use any more: stored answers after a day, how calls are taken back, the ids of handled events and
 // of erased people after thirty (longer than a topic can repeat a message), rate limits that are empty again. It sends
-// the second tombstones, and the second last events, that are due.
+// the second tombstones, and the second last events, that are due. It goes in slices, and leaves rows that are in use to the next run.
 func (d *DB) Clean(ctx context.Context) error {
-	if err := d.Do(ctx, func(tx *Tx) error {
-		for _, q := range []string{
-			`delete from idempotency where created_at < now() - interval '24 hours'`,
-			`delete from inbox where handled_at < now() - interval '30 days'`,
-			`delete from forgotten_person where at < now() - interval '30 days'`,
-			`delete from rate where full_at < now()`,
-			fmt.Sprintf(`delete from deed where at < now() - interval '%d days'`, DeedsKept),
-		} {
-			if _, err := tx.Exec(ctx, q); err != nil {
-				return err
-			}
+	for _, old := range []string{
+		`delete from idempotency where ctid = any(array(select ctid from idempotency where created_at < now() - interval '24 hours' limit $1 for update skip locked))`,
+		`delete from inbox where ctid = any(array(select ctid from inbox where handled_at < now() - interval '30 days' limit $1 for update skip locked))`,
+		`delete from forgotten_person where ctid = any(array(select ctid from forgotten_person where at < now() - interval '30 days' limit $1 for update skip locked))`,
+		`delete from rate where ctid = any(array(select ctid from rate where full_at < now() limit $1 for update skip locked))`,
+		fmt.Sprintf(`delete from deed where ctid = any(array(select ctid from deed where at < now() - interval '%d days' limit $1 for update skip locked))`, DeedsKept),
+	} {
+		if err := d.ExecSlices(ctx, cleanSlice, old, cleanSlice); err != nil {
+			return err
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
 	if err := d.Slices(ctx, cleanSlice, func(tx *Tx) (int, error) { return tx.endAgain(ctx) }); err != nil {
 		return fmt.Errorf("send the ends of records again: %w", err)
