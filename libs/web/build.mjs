@@ -31,9 +31,8 @@ async function bundle(entries, outdir, options) {
     entryNames: "[name]",
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
-    jsx: "transform",
-    jsxFactory: "h",
-    jsxFragment: "Fragment",
+    // Else the tsconfig.json beside a file counts, which brings the runtime of the automatic JSX along.
+    tsconfigRaw: { compilerOptions: { jsx: "react", jsxFactory: "h", jsxFragmentFactory: "Fragment", useDefineForClassFields: false } },
     legalComments: "none",
     plugins: [minifiedCSS, bareSVG, jsx],
     alias: { "@web": join(here, "src") },
@@ -51,7 +50,7 @@ async function bundle(entries, outdir, options) {
 
 // esbuild shortens one expression at a time. Terser also shortens across expressions, in the files that every visitor loads.
 async function shorter(text) {
-  const { code } = await minify(text, { module: true, ecma: 2022, compress: { passes: 4, keep_fargs: false, reduce_funcs: false, unsafe_arrows: true, unsafe_methods: true, unsafe_comps: true } })
+  const { code } = await minify(text, { module: true, ecma: 2022, compress: { passes: 4, keep_fargs: false, inline: 1, unsafe_arrows: true, unsafe_methods: true, unsafe_comps: true } })
   return code
 }
 
@@ -61,18 +60,18 @@ const minifiedCSS = {
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async (args) => {
       const out = await build({ entryPoints: [args.path], minify: true, write: false, loader: { ".css": "css" }, target: ["chrome123", "firefox120", "safari17.5"] })
-      // esbuild does not shorten the values of custom properties.
-      const short = out.outputFiles[0].text.trim().replaceAll(".svc ", "").replaceAll(", ", ",").replace(/(--[\w-]+): /g, "$1:").replace(/#(\w)\1(\w)\2(\w)\3\b/g, "#$1$2$3")
+      // esbuild shortens neither the values of custom properties nor conditions.
+      const short = out.outputFiles[0].text.trim().replaceAll(".svc ", "").replace(/ ?([,:/]) /g, "$1").replace(/#(\w)\1(\w)\2(\w)\3\b/g, "#$1$2$3")
       return { contents: short, loader: "text" }
     })
   },
 }
 
-// Attributes that all icons share are in the style sheet.
+// The shapes of an icon: what all icons share stands in src/icon.tsx and in the style sheet.
 const bareSVG = {
   name: "bare-svg",
   setup(b) {
-    b.onLoad({ filter: /\.svg$/ }, async (args) => ({ contents: (await readFile(args.path, "utf8")).replace(/^<svg[^>]*>/, '<svg viewBox="0 0 24 24">'), loader: "text" }))
+    b.onLoad({ filter: /\.svg$/ }, async (args) => ({ contents: /^<svg[^>]*>(.*)<\/svg>\s*$/s.exec(await readFile(args.path, "utf8"))[1], loader: "text" }))
   },
 }
 

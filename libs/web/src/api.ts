@@ -7,21 +7,18 @@ export const asFault = (e: unknown) => (e instanceof Fault ? e : new Fault("offl
 // Requests that the embedded script sent while the widget was loading.
 const early: Map<string, Promise<Response>> = ((globalThis as any).svcEarly ??= new Map())
 
-export async function call<A>(url: string, body?: unknown, key?: string): Promise<A> {
-  const headers: Record<string, string> = { Accept: "application/json" }
-  if (body !== undefined) headers["Content-Type"] = "application/json"
-  if (key) headers["Idempotency-Key"] = key
-  let answer: Response
-  try {
-    const held = early.get(url)
-    early.delete(url)
-    answer = await (held ?? fetch(url, { method: body === undefined ? "GET" : "POST", credentials: "omit", headers, body: body === undefined ? null : JSON.stringify(body) }))
-  } catch (e) {
+/** Gets what is at an address, or posts a body to it. With the same key a body has its effect once, however often it is posted. */
+export async function call<A>(url: string, body?: object, key = ""): Promise<A> {
+  const held = early.get(url)
+  early.delete(url)
+  const json = "application/json"
+  const headers: Record<string, string> = { Accept: json, ...(body && { "Content-Type": json, "Idempotency-Key": key }) }
+  const answer = await (held ?? fetch(url, { method: body ? "POST" : "GET", credentials: "omit", headers, body: JSON.stringify(body) })).catch((e) => {
     throw asFault(e)
-  }
-  const json = await answer.json().catch(() => undefined)
-  if (answer.ok) return json as A
-  throw new Fault(...refused(answer, json))
+  })
+  const given = await answer.json().catch(() => {})
+  if (answer.ok) return given as A
+  throw new Fault(...refused(answer, given))
 }
 
 /** The part of a time token before its dot: it changes with the words of the form's consents. */

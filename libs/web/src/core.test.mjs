@@ -6,7 +6,7 @@ import { build } from "esbuild"
 
 const contents = ["text", "problem", "fault", "dates", "days", "duration", "price"].map((name) => `export * from "./${name}"`).join("\n")
 const { outputFiles } = await build({ stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)) }, bundle: true, format: "esm", write: false })
-const { reader, localeOf, inWords, why, Fault, refused, shown, clock, dayOf, formats, addMonths, daysBetween, dayByKey, weeksOf, duration, prices } = await import("data:text/javascript," + encodeURIComponent(outputFiles[0].text))
+const { reader, localeOf, inWords, why, Fault, refused, shown, clock, dayIn, formats, addMonths, daysBetween, dayByKey, weeksOf, duration, prices } = await import("data:text/javascript," + encodeURIComponent(outputFiles[0].text))
 
 test("a text takes its values as they are, and stands for itself where it is missing", () => {
   const t = reader({ hello: "Hello {name}, {name}!", street: "Straße {n}" }, "de", true, (v) => (typeof v === "number" ? v.toFixed(1) : v))
@@ -46,13 +46,13 @@ test("a refusal is what the answer says, or what its status means", () => {
 
 test("a moment is on the clock and the calendar of its zone, a day on no clock", () => {
   const late = "2026-11-24T23:30:00Z"
-  assert.deepEqual(["Europe/Brussels", "UTC", "America/New_York"].map((zone) => [dayOf(late, zone), shown("en-GB", zone)(clock)(late)]), [["2026-11-25", "00:30"], ["2026-11-24", "23:30"], ["2026-11-24", "18:30"]])
+  assert.deepEqual(["Europe/Brussels", "UTC", "America/New_York"].map((zone) => [dayIn(zone)(late), shown("en-GB", zone)(clock)(late)]), [["2026-11-25", "00:30"], ["2026-11-24", "23:30"], ["2026-11-24", "18:30"]])
   // The clocks go back on this day.
   assert.deepEqual(["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"].map(shown("de-DE", "Europe/Berlin")(clock)), ["02:30", "02:30"])
   for (const zone of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
     const f = formats("en-GB", zone)
     assert.match(f.day("2026-11-24"), /^Tuesday,? 24 November 2026$/)
-    assert.deepEqual(f.weekdays.map((d) => d.short), ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
+    assert.deepEqual(f.weekdays().map((d) => d.short), ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
   }
 })
 

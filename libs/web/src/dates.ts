@@ -10,7 +10,6 @@ export const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as
 
 /** The day of a moment on the calendar of a zone. */
 export const dayIn = (zone: string | undefined) => shown("en-CA", zone)({ year: "numeric", month: "2-digit", day: "2-digit" })
-export const dayOf = (moment: string, zone: string | undefined) => dayIn(zone)(moment)
 
 /** What the widgets show of days, and of moments in a zone. */
 export function formats(locale: string, zone: string | undefined) {
@@ -24,7 +23,7 @@ export function formats(locale: string, zone: string | undefined) {
     day: day({ weekday: "long", day: "numeric", month: "long", year: "numeric" }),
     shortDay: day({ weekday: "short", day: "numeric", month: "short" }),
     month: day({ month: "long", year: "numeric" }),
-    weekdays: Array.from({ length: 7 }, (_, i) => `2024-01-0${i + 1}`).map((d) => ({ short: short(d), long: long(d) })),
+    weekdays: () => [1, 2, 3, 4, 5, 6, 7].map((d) => ({ short: short("2024-01-0" + d), long: long("2024-01-0" + d) })),
   }
 }
 

@@ -1,19 +1,15 @@
 // Counting with days, which are texts "2026-11-24": for the widgets and the portal.
-const utc = (day: string) => new Date(`${day}T00:00:00Z`)
-const text = (date: Date) => date.toISOString().slice(0, 10)
-
-export function addDays(day: string, n: number): string {
-  const d = utc(day)
-  d.setUTCDate(d.getUTCDate() + n)
-  return text(d)
+const moved = (day: string, months: number, days: number) => {
+  // A day without a time is one of UTC.
+  const d = new Date(day)
+  d.setUTCMonth(d.getUTCMonth() + months, d.getUTCDate() + days)
+  return d.toISOString().slice(0, 10)
 }
+
+export const addDays = (day: string, n: number) => moved(day, 0, n)
 
 /** The first day of a month n months after the month of day. */
-export function monthStart(day: string, n = 0): string {
-  const d = utc(day.slice(0, 7) + "-01")
-  d.setUTCMonth(d.getUTCMonth() + n)
-  return text(d)
-}
+export const monthStart = (day: string, n = 0) => moved(day.slice(0, 7), n, 0)
 
 export const monthEnd = (day: string) => addDays(monthStart(day, 1), -1)
 
@@ -23,8 +19,11 @@ export function addMonths(day: string, n: number): string {
   return same < last ? same : last
 }
 
+/** How many days of its week are before a day. */
+const weekday = (day: string) => (new Date(day).getUTCDay() + 6) % 7
+
 /** The Monday of a day's week. */
-export const mondayOf = (day: string): string => addDays(day, -((utc(day).getUTCDay() + 6) % 7))
+export const mondayOf = (day: string) => addDays(day, -weekday(day))
 
 /** The days from one to another, both included. */
 export function daysBetween(from: string, to: string): string[] {
@@ -35,17 +34,16 @@ export function daysBetween(from: string, to: string): string[] {
 
 /** The weeks of a day's month, from the Monday before its first day to the Sunday after its last one. */
 export function weeksOf(day: string): string[][] {
-  const days = daysBetween(mondayOf(monthStart(day)), addDays(mondayOf(monthEnd(day)), 6))
-  return Array.from({ length: days.length / 7 }, (_, i) => days.slice(7 * i, 7 * i + 7))
+  const weeks: string[][] = []
+  for (let monday = mondayOf(monthStart(day)); monday <= monthEnd(day); monday = addDays(monday, 7)) weeks.push(daysBetween(monday, addDays(monday, 6)))
+  return weeks
 }
 
 /** The day to which a key leads in a grid of weeks: arrows by days and weeks, Home and End within the week, Page Up and Page Down by months. */
 export function dayByKey(day: string, key: string): string | undefined {
-  const days = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[key]
-  if (days) return addDays(day, days)
+  const past = weekday(day)
+  const days = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7, Home: -past, End: 6 - past }[key]
   const months = { PageUp: -1, PageDown: 1 }[key]
-  if (months) return addMonths(day, months)
-  if (key === "Home") return mondayOf(day)
-  if (key === "End") return addDays(mondayOf(day), 6)
-  return undefined
+  if (days !== undefined) return addDays(day, days)
+  return months ? addMonths(day, months) : undefined
 }

@@ -5,7 +5,6 @@ import { sheetOf } from "./sheet"
 import { languageOf, type Texts } from "./text"
 
 export interface Mount {
-  host: HTMLElement
   /** Where this script came from: the site's API and assets. */
   origin: string
   language: string
@@ -16,7 +15,7 @@ const sheet = sheetOf(css)
 
 /** Defines tag. The element keeps its own content until texts are there and prepare has settled; prepare's answer goes to the
  * component. When the texts cannot be loaded, or prepare fails, the content stays until the browser is online again. */
-export function define<P>(tag: string, origin: string, load: (language: string) => Promise<Texts>, prepare: (mount: Mount) => Promise<P>, view: ComponentType<{ mount: Mount; data: P }>) {
+export function define<P>(tag: string, origin: string, load: (language: string) => Promise<Texts>, prepare: (host: HTMLElement) => Promise<P>, view: ComponentType<{ mount: Mount; data: P }>) {
   if (customElements.get(tag)) return
   customElements.define(
     tag,
@@ -26,17 +25,12 @@ export function define<P>(tag: string, origin: string, load: (language: string) 
         if (this.#started) return
         this.#started = true
         const language = languageOf(this)
-        const mount = { host: this as HTMLElement, origin, language, texts: {} as Texts }
         try {
-          const texts = load(language)
-          const early = prepare(mount)
-          early.catch(() => {})
-          mount.texts = await texts
-          const data = await early
+          const [texts, data] = await Promise.all([load(language), prepare(this)])
           const root = this.attachShadow({ mode: "open" })
           root.adoptedStyleSheets = [sheet]
           this.setAttribute("lang", language)
-          render(h(view, { mount, data }), root)
+          render(h(view, { mount: { origin, language, texts }, data }), root)
         } catch {
           this.#started = false
           window.addEventListener("online", () => this.isConnected && this.connectedCallback(), { once: true })

@@ -37,8 +37,8 @@ export function questions(box: HTMLElement, t: T) {
   })
 
   return {
-    /** The answer to the question for a target, if there is one. */
-    of: (target: string) => fields().find((f) => f.dataset.target === target),
+    /** The element that asks for a target; "" for none. */
+    of: (target: string) => fields().find((f) => f.dataset.target === target)?.dataset.field ?? "",
 
     clear() {
       summary.hidden = true

@@ -1,13 +1,14 @@
 export type Texts = Record<string, string>
 
-export const languages = ["en", "nl", "fr", "de"]
+/** Our languages, with the countries in whose way they are written; the first is that of businesses elsewhere. */
+const spoken: Record<string, string[]> = { en: ["GB"], nl: ["NL", "BE"], fr: ["FR", "BE", "CH"], de: ["DE", "AT", "CH", "BE"] }
 
 /** The language of a widget: its lang attribute, else the page's, else the browser's, else English. */
 export function languageOf(element: Element): string {
   const wanted = [element.getAttribute("lang"), element.closest("[lang]")?.getAttribute("lang"), ...navigator.languages]
   for (const w of wanted) {
     const short = (w ?? "").slice(0, 2).toLowerCase()
-    if (languages.includes(short)) return short
+    if (spoken[short]) return short
   }
   return "en"
 }
@@ -30,7 +31,6 @@ export type T = ReturnType<typeof reader>
 
 /** The full locale: the language as it is written in the country of the business. The same rule as in Go. */
 export function localeOf(language: string, country: string): string {
-  const spoken: Record<string, string[]> = { en: ["GB"], nl: ["NL", "BE"], fr: ["FR", "BE", "CH"], de: ["DE", "AT", "CH", "BE"] }
   const places = spoken[language] ?? ["GB"]
   return `${language}-${places.includes(country) ? country : places[0]}`
 }

@@ -1,22 +1,28 @@
+import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import back from "@web/../icon/arrow-left.svg"
+import check from "@web/../icon/check.svg"
+import chevron from "@web/../icon/chevron-right.svg"
+import clock from "@web/../icon/clock.svg"
+import globe from "@web/../icon/globe.svg"
+import pin from "@web/../icon/map-pin.svg"
+import phone from "@web/../icon/phone.svg"
+import user from "@web/../icon/user.svg"
+import video from "@web/../icon/video.svg"
 import { Fault } from "@web/fault"
-import { dayOf } from "@web/dates"
 import type { Mount } from "@web/element"
 import { useFocusOn } from "@web/focus"
-import { Icon, Svg } from "@web/icon"
+import { Icon } from "@web/icon"
 import type { Given, Known } from "@web/questions"
 import { applyLook } from "@web/style"
-import phone from "../../../../../../libs/web/icon/phone.svg"
-import pin from "../../../../../../libs/web/icon/map-pin.svg"
-import user from "../../../../../../libs/web/icon/user.svg"
-import video from "../../../../../../libs/web/icon/video.svg"
 import { around, explain, type Around } from "./around"
 import { askFor, Details } from "./details"
-import type { Booked, Service, Slot, Slots, WidgetData } from "./data"
+import type { Booked, Service, Slot, WidgetData } from "./data"
+import { Second } from "./parts"
 import { reader } from "@web/text"
 import { When } from "./when"
 
-export type Start = { data: WidgetData; service: string; staff: number; early: Promise<Slots> | undefined; given: Known | undefined } | { fault: Fault }
+export type Start = { data: WidgetData; service: string; staff: number; given: Known | undefined } | { fault: Fault }
 
 const places = { in_person: pin, client: pin, phone, online: video }
 
@@ -33,13 +39,16 @@ export function Booking({ mount, data: start }: { mount: Mount; data: Start }) {
 
 function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: Fault }> }) {
   const { data } = start
+  const { look, business } = data.site
   const a = useRef(around(mount, data)).current
-  const { t, f } = a
+  const { t } = a
   // What is asked for and cannot be booked is not replaced by something else.
-  const offered = data.services.filter((s) => (start.service ? s.id === start.service : !start.staff || does(start.staff, s)))
+  const asked = data.services.filter((s) => !start.service || s.id === start.service)
+  const person = asked.some((s) => does(start.staff, s)) ? start.staff : 0
+  const offered = start.service || !person ? asked : asked.filter((s) => does(person, s))
   const preset = offered.length === 1 ? offered[0] : undefined
-  const [service, setService] = useState<Service | undefined>(preset)
-  const [staff, setStaff] = useState(start.staff)
+  const [service, setService] = useState(preset)
+  const [staff, setStaff] = useState(person)
   const [slot, setSlot] = useState<Slot>()
   const [token, setToken] = useState("")
   const given = useRef<Given>(new Map())
@@ -51,32 +60,92 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
     return asked
   }, [service])
   const step = booked ? "done" : !service ? "services" : slot ? "details" : "when"
-  const heading = useFocusOn<HTMLHeadingElement>(`${step}/${slot?.starts_at ?? ""}`)
+  const heading = useFocusOn<HTMLHeadingElement>(step + slot?.starts_at)
   const card = useRef<HTMLDivElement>(null)
-  const early = useRef(start.early)
-  useLayoutEffect(() => {
-    if (card.current) applyLook(card.current, data.site.look, mount.origin)
-  }, [])
+  const early = useRef(data.slots)
+  useLayoutEffect(() => applyLook(card.current!, look, mount.origin), [])
 
-  const back = (label: string, go: () => void) => (
-    <div>
-      <button type="button" class="link" onClick={go}>
-        <Icon name="arrow-left" />
-        {label}
-      </button>
-    </div>
-  )
+  const again = () => {
+    setBooked(undefined)
+    setSlot(undefined)
+    setService(preset)
+    setStaff(person)
+  }
   const title = (key: string) => (
-    <h2 class="title" tabIndex={-1} ref={heading}>
+    <h2 class="title" key={key} tabIndex={-1} ref={heading}>
       {t(key)}
     </h2>
   )
-  const staffName = service?.staff.find((s) => s.user_id === staff)?.name
+  const leave = (key: string, go: () => void) => (
+    <div key={key}>
+      <button type="button" class="link" onClick={go}>
+        <Icon of={back} />
+        {t(key)}
+      </button>
+    </div>
+  )
+  const staffName = slot && service?.staff.find((s) => s.user_id === staff)?.name
+  const done = booked?.it.status === "pending" ? "done_pending" : "done_confirmed"
 
   return (
-    <div class={"svc " + (data.site.look.plain ? "svc--plain" : "svc--card")} ref={card}>
+    <div class={"svc " + (look.plain ? "svc--plain" : "svc--card")} ref={card}>
       <div class="inner stack">
-        {step === "services" && (
+        {booked ? (
+          <>
+            <div class="badge">
+              <Icon of={done === "done_pending" ? clock : check} />
+            </div>
+            <div class="stack-s">
+              {title(done)}
+              <p class="soft">
+                {t(done + "_text", { business })} {booked.email && t("done_mail", { email: booked.email })}
+              </p>
+            </div>
+            <Rows a={a} booked={booked.it} />
+            <Second press={again}>{t("another")}</Second>
+          </>
+        ) : service ? (
+          <>
+            {slot ? leave("other_time", () => setSlot(undefined)) : !preset && leave("other_service", again)}
+            {title("title_" + step)}
+            <div class="chosen">
+              <p class="name">{service.name}</p>
+              {slot && <p class="day-name">{a.at(slot.starts_at)}</p>}
+              <p class="facts">
+                {slot && <Fact of={globe}>{a.clocks(slot.starts_at, service)}</Fact>}
+                {staffName && <Fact of={user}>{staffName}</Fact>}
+                <Facts a={a} service={service} />
+                {!slot && service.price && <span>{a.price(service.price)}</span>}
+              </p>
+            </div>
+            {slot ? (
+              <Details
+                a={a}
+                service={service}
+                staff={staff}
+                slot={slot}
+                token={token}
+                ahead={ahead!}
+                given={given}
+                known={start.given}
+                instead={setSlot}
+                done={(it, email) => setBooked({ it, email })}
+              />
+            ) : (
+              <When
+                a={a}
+                service={service}
+                staff={staff}
+                early={early}
+                setStaff={setStaff}
+                choose={(s, token) => {
+                  setToken(token)
+                  setSlot(s)
+                }}
+              />
+            )}
+          </>
+        ) : (
           <>
             <div class="stack-s">
               {title("title_services")}
@@ -94,114 +163,11 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
                       </span>
                     </span>
                     {s.price && <span class="price">{a.price(s.price)}</span>}
-                    <Icon name="chevron-right" />
+                    <Icon of={chevron} />
                   </button>
                 </li>
               ))}
             </ul>
-          </>
-        )}
-        {step === "when" && service && (
-          <>
-            {!preset &&
-              back(t("other_service"), () => {
-                setService(undefined)
-                setStaff(start.staff)
-              })}
-            {title("title_when")}
-            <div class="chosen">
-              <div class="grow">
-                <p class="name">{service.name}</p>
-                <p class="facts">
-                  <Facts a={a} service={service} />
-                  {service.price && <span>{a.price(service.price)}</span>}
-                </p>
-              </div>
-            </div>
-            <When
-              a={a}
-              service={service}
-              staff={staff}
-              early={early.current}
-              setStaff={(id) => {
-                early.current = undefined
-                setStaff(id)
-              }}
-              choose={(s, token) => {
-                early.current = undefined
-                setToken(token)
-                setSlot(s)
-              }}
-            />
-          </>
-        )}
-        {step === "details" && service && slot && (
-          <>
-            {back(t("other_time"), () => setSlot(undefined))}
-            {title("title_details")}
-            <div class="chosen">
-              <div class="grow">
-                <p class="name">{service.name}</p>
-                <p class="day-name">
-                  {f.day(dayOf(slot.starts_at, a.zone))}, {f.clock(slot.starts_at)}
-                </p>
-                <p class="facts">
-                  <span>
-                    <Icon name="globe" />
-                    {t("zone_short", { zone: a.zoneName })}
-                    {a.yours(slot.starts_at, service) && ` · ${a.yours(slot.starts_at, service)}`}
-                  </span>
-                  {staffName && (
-                    <span>
-                      <Svg svg={user} />
-                      {staffName}
-                    </span>
-                  )}
-                  <Facts a={a} service={service} />
-                </p>
-              </div>
-            </div>
-            <Details
-              a={a}
-              look={data.site.look}
-              service={service}
-              staff={staff}
-              slot={slot}
-              token={token}
-              terms={data.terms}
-              business={data.site.business}
-              ahead={ahead!}
-              given={given}
-              known={start.given}
-              instead={(at) => setSlot({ starts_at: at, ends_at: at, staff: [] })}
-              done={(it, email) => setBooked({ it, email })}
-            />
-          </>
-        )}
-        {booked && (
-          <>
-            <div class="badge"><Icon name={booked.it.status === "pending" ? "clock" : "check"} /></div>
-            <div class="stack-s">
-              {title(booked.it.status === "pending" ? "done_pending" : "done_confirmed")}
-              <p class="soft">
-                {t(booked.it.status === "pending" ? "done_pending_text" : "done_confirmed_text", { business: data.site.business })} {booked.email && t("done_mail", { email: booked.email })}
-              </p>
-            </div>
-            <Rows a={a} booked={booked.it} />
-            <p>
-              <button
-                type="button"
-                class="button button--second"
-                onClick={() => {
-                  setBooked(undefined)
-                  setSlot(undefined)
-                  setService(preset)
-                  setStaff(start.staff)
-                }}
-              >
-                {t("another")}
-              </button>
-            </p>
           </>
         )}
       </div>
@@ -210,52 +176,45 @@ function Flow({ mount, start }: { mount: Mount; start: Exclude<Start, { fault: F
 }
 
 /** Whether a person does a service. */
-export const does = (staff: number, service: Service) => service.staff.some((s) => s.user_id === staff)
+const does = (staff: number, service: Service) => service.staff.some((s) => s.user_id === staff)
 
-function Facts({ a, service }: { a: Around; service: Service }) {
-  return (
-    <>
-      <span>
-        <Icon name="clock" />
-        {a.duration(service.duration_min)}
-      </span>
-      <span>
-        <Svg svg={places[service.location_type]} />
-        {(service.location_type === "in_person" && service.location_details) || a.t("place_" + service.location_type)}
-      </span>
-    </>
+const Fact = ({ of, children }: { of: string; children: string }) => (
+  <span>
+    <Icon of={of} />
+    {children}
+  </span>
+)
+
+const Facts = ({ a, service }: { a: Around; service: Service }) => (
+  <>
+    <Fact of={clock}>{a.duration(service.duration_min)}</Fact>
+    <Fact of={places[service.location_type]}>{(service.location_type === "in_person" && service.location_details) || a.t("place_" + service.location_type)}</Fact>
+  </>
+)
+
+function Rows({ a: { t, f, at, clocks }, booked }: { a: Around; booked: Booked }) {
+  const { starts_at, location, location_type } = booked
+  const row = (key: string, value: ComponentChildren, style?: string) => (
+    <div>
+      <dt>{t(key)}</dt>
+      <dd class={style}>{value}</dd>
+    </div>
   )
-}
-
-function Rows({ a, booked }: { a: Around; booked: Booked }) {
-  const { t, f } = a
-  const yours = a.yours(booked.starts_at, booked)
   return (
     <dl class="rows">
-      <div>
-        <dt>{t("what")}</dt>
-        <dd>{booked.service.name}</dd>
-      </div>
-      <div>
-        <dt>{t("when")}</dt>
-        <dd class="day-name">
-          {f.day(dayOf(booked.starts_at, a.zone))}, {f.clock(booked.starts_at)}{"\u2060–\u2060"}{f.clock(booked.ends_at)}
-          <small>
-            {t("zone_short", { zone: a.zoneName })}
-            {yours && ` · ${yours}`}
-          </small>
-        </dd>
-      </div>
-      {booked.staff.name && (
-        <div>
-          <dt>{t("who")}</dt>
-          <dd>{booked.staff.name}</dd>
-        </div>
+      {row("what", booked.service.name)}
+      {row(
+        "when",
+        <>
+          {at(starts_at)}
+          {"\u2060–\u2060"}
+          {f.clock(booked.ends_at)}
+          <small>{clocks(starts_at, booked)}</small>
+        </>,
+        "day-name",
       )}
-      <div>
-        <dt>{t("where")}</dt>
-        <dd>{booked.location_type === "online" && booked.location ? <a href={booked.location}>{booked.location}</a> : booked.location || t("place_" + booked.location_type)}</dd>
-      </div>
+      {booked.staff.name && row("who", booked.staff.name)}
+      {row("where", location_type === "online" && location ? <a href={location}>{location}</a> : location || t("place_" + location_type))}
     </dl>
   )
 }

@@ -34,8 +34,6 @@ export interface WidgetData {
 
 export interface Slot {
   starts_at: string
-  ends_at: string
-  staff: number[]
 }
 
 export interface Slots {

@@ -1,47 +1,43 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { asFault, call, wordsOf } from "@web/api"
 import { Fault } from "@web/fault"
-import { Icon, Svg } from "@web/icon"
+import { useFocusOn } from "@web/focus"
+import { Svg } from "@web/icon"
 import { newKey } from "@web/key"
 import { questions, type Given, type Known } from "@web/questions"
-import type { Look } from "@web/style"
-import { dayOf } from "@web/dates"
 import type { Around } from "./around"
 import type { Asked, Booked, Service, Slot } from "./data"
+import { Notice, Second, Wait } from "./parts"
 import { fetchSlots } from "./slots"
 
 interface Props {
   a: Around
-  look: Look
   service: Service
   staff: number
   slot: Slot
   token: string
-  terms: string
-  business: string
   /** The questions, on their way. */
   ahead: Promise<Asked>
   /** What was filled in before, and here. */
   given: { current: Given }
   known: Known | undefined
-  instead: (startsAt: string) => void
+  instead: (slot: Slot) => void
   done: (booked: Booked, email: string) => void
 }
 
 interface Trouble {
   title: string
   text?: string
-  times?: string[]
+  times?: Slot[]
   retry?: boolean
 }
 
 export const askFor = (a: Around, service: Service) => call<Asked>(`${a.origin}/_ui/booking/questions.json?service=${service.id}&lang=${a.language}`)
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
 /** The details step. What was typed stays through whatever happens. */
-export function Details({ a, look, service, staff, slot, token, terms, business, ahead, given, known, instead, done }: Props) {
+export function Details({ a, service, staff, slot, token, ahead, given, known, instead, done }: Props) {
   const { t, f } = a
+  const { site, terms } = a.data
   const [asked, setAsked] = useState<Asked>()
   const [round, setRound] = useState(0)
   const box = useRef<HTMLDivElement>(null)
@@ -49,9 +45,9 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
   const [trouble, setTrouble] = useState<Trouble>()
   const [busy, setBusy] = useState(false)
   const [waiting, setWaiting] = useState(0)
-  const form = useRef<HTMLFormElement>(null)
-  const key = useRef(newKey())
-  const live = useRef(token)
+  const notice = useFocusOn<HTMLDivElement>(trouble)
+  const key = useRef("")
+  const live = useRef("")
 
   useEffect(() => {
     live.current = token
@@ -70,43 +66,34 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     if (!given.current.size) now.offer(known)
     return () => (given.current = now.given())
   }, [asked])
-  useLayoutEffect(() => {
-    if (trouble) form.current?.querySelector<HTMLElement>("[data-trouble]")?.focus()
-  }, [trouble])
   useEffect(() => {
     if (waiting <= 0) return
     const timer = setTimeout(() => setWaiting(waiting - 1), 1000)
     return () => clearTimeout(timer)
   }, [waiting])
 
-  const renewToken = async () => {
-    const day = dayOf(slot.starts_at, a.zone)
-    live.current = (await fetchSlots(a.origin, service.id, staff, day, day)).token
-  }
-
   const send = async (asked: Asked, now: NonNullable<typeof own.current>): Promise<Booked> => {
-    const values = now.values()
     const trap = box.current!.querySelector<HTMLInputElement>("[name=hp_url]")!.value
-    const place = now.of("location")?.dataset["field"] ?? ""
-    const location = values[place]
-    delete values[place]
-    const body: Record<string, unknown> = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap, language: a.language, page: window.location.href.split("#")[0]?.slice(0, 2048) }
-    if (staff) body["staff"] = staff
-    if (location !== undefined) body["location"] = location
-    const post = () => call<Booked>(`${a.origin}/v1/booking/book`, { ...body, token: live.current }, key.current)
-    try {
+    const { [now.of("location")]: place, ...values } = now.values()
+    // What is undefined has no member in JSON.
+    const body = { service: service.id, starts_at: slot.starts_at, values, hp_url: trap, language: a.language, page: location.href.split("#")[0]?.slice(0, 2048), staff: staff || undefined, location: place }
+    const post = () => {
       if (wordsOf(live.current) !== asked.words) throw new Fault("svc_invalid_token", 0)
+      return call<Booked>(`${a.origin}/v1/booking/book`, { ...body, token: live.current }, key.current)
+    }
+    try {
       return await post()
     } catch (e) {
       if (!(e instanceof Fault) || e.code !== "svc_invalid_token" || trap) throw e
       // The step was open too briefly or too long: a token counts from three seconds on.
-      await renewToken()
+      const day = a.dayOf(slot.starts_at)
+      live.current = (await fetchSlots(a, service.id, staff, day, day)).token
       if (wordsOf(live.current) !== asked.words) {
         // Consents are given anew, to the words of now.
         setAsked(await askFor(a, service))
         throw new Fault("words_changed", 0)
       }
-      await pause(3300)
+      await new Promise((resolve) => setTimeout(resolve, 3300))
       return await post()
     }
   }
@@ -122,81 +109,66 @@ export function Details({ a, look, service, staff, slot, token, terms, business,
     setBusy(true)
     try {
       const booked = await send(asked, now)
-      const email = now.of("contact.email")?.dataset["field"]
-      done(booked, email ? String(now.values()[email] ?? "") : "")
+      done(booked, String(now.values()[now.of("contact.email")] ?? ""))
     } catch (e) {
       const fault = asFault(e)
-      const wrong = fault.code === "svc_invalid_param" ? now.wrong(fault.data["details"] ?? {}) : undefined
+      const { code, data } = fault
+      const wrong = code === "svc_invalid_param" ? now.wrong(data["details"] ?? {}) : undefined
       if (wrong?.size) now.point(wrong)
-      else if (fault.code === "svc_slot_taken") {
-        const times = ((fault.data["alternatives"] ?? []) as { starts_at: string }[]).map((x) => x.starts_at)
+      else if (code === "svc_slot_taken") {
+        const times: Slot[] = data["alternatives"] ?? []
         setTrouble({ title: t("taken"), text: t(times.length > 0 ? "taken_choose" : "taken_other"), times })
-      } else if (fault.data["reason"] === "max_open_bookings") setTrouble({ title: t("max_open"), text: t("max_open_text", { business }) })
-      else if (fault.code === "svc_rate_limited") {
-        setWaiting(Number(fault.data["retry_after"]) || 60)
-        setTrouble({ title: a.explain(fault) })
-      } else if (fault.code === "words_changed") setTrouble({ title: t(fault.code) })
-      else setTrouble({ title: a.explain(fault), retry: fault.code === "offline" || fault.status >= 500 })
+      } else if (data["reason"] === "max_open_bookings") setTrouble({ title: t("max_open"), text: t("max_open_text", { business: site.business }) })
+      else {
+        if (code === "svc_rate_limited") setWaiting(Number(data["retry_after"]) || 60)
+        setTrouble({ title: code === "words_changed" ? t(code) : a.explain(fault), retry: code === "offline" || fault.status >= 500 })
+      }
     } finally {
       setBusy(false)
     }
   }
 
-  const icon = look.icon ? <Svg svg={look.icon} /> : null
+  const { icon, icon_right } = site.look
+  const drawn = icon && <Svg svg={icon} />
   return (
     <form
       class="stack"
       noValidate
-      ref={form}
       onSubmit={(e) => {
         e.preventDefault()
         void submit()
       }}
     >
       {trouble && (
-        <div class="notice notice--bad" tabIndex={-1} data-trouble role="alert">
-          <Icon name="circle-alert" />
-          <div>
-            <p>
-              <strong>{trouble.title}</strong>
-            </p>
-            {trouble.text && <p>{trouble.text}</p>}
-            {trouble.times && trouble.times.length > 0 && (
-              <ul class="times times--wide">
-                {trouble.times.map((at) => (
-                  <li key={at}>
-                    <button type="button" class="time" onClick={() => instead(at)}>
-                      <span>
-                        {f.shortDay(dayOf(at, a.zone))}, {f.clock(at)}
-                      </span>
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            )}
-            {trouble.retry && (
-              <p>
-                <button type="submit" class="button button--second">
-                  {t("retry")}
-                </button>
-              </p>
-            )}
-          </div>
-        </div>
+        <Notice box={notice}>
+          <p>
+            <strong>{trouble.title}</strong>
+          </p>
+          {trouble.text && <p>{trouble.text}</p>}
+          {!!trouble.times?.length && (
+            <ul class="times times--wide">
+              {trouble.times.map((at) => (
+                <li key={at.starts_at}>
+                  <button type="button" class="time" onClick={() => instead(at)}>
+                    <span>
+                      {f.shortDay(a.dayOf(at.starts_at))}, {f.clock(at.starts_at)}
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          {trouble.retry && <Second>{t("retry")}</Second>}
+        </Notice>
       )}
       <div class="stack" ref={box} />
-      {!asked && !trouble && (
-        <p class="wait" role="status">
-          <span class="spin" />
-          <span class="sr">{t("busy")}</span>
-        </p>
-      )}
+      {!asked && !trouble && <Wait t={t} />}
       {terms && <p class="small soft pre">{terms}</p>}
       <div>
         <button type="submit" class="button button--wide" aria-disabled={busy || waiting > 0 || undefined}>
-          {!look.icon_right && icon}
-          <span>{busy ? t("busy") : t(service.confirmation === "review" ? "request" : "book")}</span>
-          {look.icon_right && icon}
+          {!icon_right && drawn}
+          <span>{t(busy ? "busy" : service.confirmation === "review" ? "request" : "book")}</span>
+          {icon_right && drawn}
         </button>
       </div>
     </form>

@@ -2,10 +2,10 @@
 // it fills in what the page around knows of its visitor.
 import { call } from "@web/api"
 import { Fault } from "@web/fault"
-import { define, type Mount } from "@web/element"
+import { define } from "@web/element"
 import type { Known } from "@web/questions"
 import type { Texts } from "@web/text"
-import { Booking, does, type Start } from "./booking"
+import { Booking, type Start } from "./booking"
 import type { WidgetData } from "./data"
 
 const origin = new URL(import.meta.url).origin
@@ -19,15 +19,13 @@ const languages: Record<string, () => Promise<{ default: Texts }>> = {
 
 const load = async (language: string) => (await (languages[language] ?? languages["en"]!)()).default
 
-async function prepare({ host }: Mount): Promise<Start> {
-  const held = host.querySelector('script[type="application/json"]')?.textContent
-  const given = held ? (JSON.parse(held) as { data?: WidgetData; service?: string; staff?: number; given?: Known }) : undefined
-  const service = host.getAttribute("service") ?? given?.service ?? ""
-  const staff = Number(host.getAttribute("staff")) || given?.staff || 0
+async function prepare(host: HTMLElement): Promise<Start> {
+  const held = JSON.parse(host.querySelector('script[type="application/json"]')?.textContent || "{}") as { data?: WidgetData; service?: string; staff?: number; given?: Known }
+  const service = host.getAttribute("service") ?? held.service ?? ""
+  const staff = Number(host.getAttribute("staff")) || held.staff || 0
   try {
-    const data = given?.data ?? (await call<WidgetData>(`${origin}/_ui/booking/widget.json?service=${service}&staff=${staff || ""}`))
-    const known = data.services.filter((s) => !service || s.id === service)
-    return { data, service, staff: known.some((s) => does(staff, s)) ? staff : 0, early: data.slots && Promise.resolve(data.slots), given: given?.given }
+    const data = held.data ?? (await call<WidgetData>(`${origin}/_ui/booking/widget.json?service=${service}&staff=${staff || ""}`))
+    return { data, service, staff, given: held.given }
   } catch (e) {
     // Without an answer the element's own content stays: it leads to the booking page.
     if (e instanceof Fault && e.status > 0 && e.status < 500) return { fault: e }
