@@ -20,6 +20,7 @@ import (
 	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/field"
 	"frontdesk/services/contacts/internal/history"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/people"
@@ -34,11 +35,14 @@ func Start(t *testing.T, above ...func(k *app.Kit, set *op.Set) app.Room) *appte
 	return apptest.StartRooms(t, "contacts", func(k *app.Kit, set *op.Set) []app.Room {
 		fields := field.New(k)
 		organizations := organization.New(k, fields)
+		organizations.Moved = append(organizations.Moved, link.MoveOrganization)
+		links := link.New(k)
 		tags := tag.New(k, fields)
 		subscriptions := marketing.New(k)
 		finder := search.New(k, fields)
 		fields.Fields(set)
 		organizations.Organizations(set)
+		links.OfOrganizations(set)
 		notes := history.New(k)
 		notes.OfContacts(set)
 		notes.OfOrganizations(set)
@@ -52,6 +56,7 @@ func Start(t *testing.T, above ...func(k *app.Kit, set *op.Set) app.Room) *appte
 			{Name: "contact", Parts: contact.New(k).Parts()},
 			{Name: "copies", Parts: copies.New(k).Parts()},
 			{Name: "organization", Parts: organizations.Parts()},
+			{Name: "link", Parts: links.Parts()},
 			{Name: "tag", Parts: tags.Parts()},
 			{Name: "marketing", Parts: subscriptions.Parts(nil)},
 			{Name: "search", Parts: finder.Parts()},

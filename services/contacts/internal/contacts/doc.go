@@ -21,7 +21,8 @@
 //   - draft: what a row of an uploaded file brings
 //   - reversal: what an undo makes of a contact
 //   - copies: appointments and submissions
-//   - organization: organizations, and their links with people
+//   - organization: organizations
+//   - link: which people belong to which organizations
 //   - history: timelines as people read them, and notes
 //   - task: what the team has to do
 //   - tag: tags, and how their changes reach contacts
@@ -38,7 +39,8 @@
 // # Across rooms
 //
 //   - contact by appointment, trigger: a contact is found by the names for which its address booked
-//   - contact_organization by contact, cascade: organization has moved or deleted the links before
+//   - contact_organization by contact, cascade: link has moved or deleted the links before
+//   - contact_organization by organization, cascade: link has moved the links before
 //   - consent by contact, cascade: marketing has moved or deleted the consents before
 //   - task by contact, cascade: task has moved or deleted the tasks before
 //   - task by organization, set null: task has moved the tasks before

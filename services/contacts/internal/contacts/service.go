@@ -13,6 +13,7 @@ import (
 	"frontdesk/services/contacts/internal/history"
 	"frontdesk/services/contacts/internal/imports"
 	"frontdesk/services/contacts/internal/joining"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
 	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/overview"
@@ -35,6 +36,7 @@ type rooms struct {
 	field        *field.Room
 	contact      *contact.Room
 	organization *organization.Room
+	link         *link.Room
 	history      *history.Room
 	task         *task.Room
 	tag          *tag.Room
@@ -49,9 +51,9 @@ type rooms struct {
 }
 
 func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
-	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k), task: task.New(k), history: history.New(k)}
+	r := rooms{field: field.New(k), contact: contact.New(k), marketing: marketing.New(k), handover: handover.New(k), overview: overview.New(k), task: task.New(k), history: history.New(k), link: link.New(k)}
 	r.organization = organization.New(k, r.field)
-	r.organization.Moved = append(r.organization.Moved, task.MoveOrganization)
+	r.organization.Moved = append(r.organization.Moved, link.MoveOrganization, task.MoveOrganization)
 	r.tag = tag.New(k, r.field)
 	r.search = search.New(k, r.field)
 	r.people = people.New(k, r.field, r.marketing)
@@ -67,6 +69,7 @@ func build(_ context.Context, k *app.Kit) (*app.Parts, error) {
 		app.Room{Name: "contact", Parts: r.contact.Parts()},
 		app.Room{Name: "copies", Parts: copies.New(k).Parts()},
 		app.Room{Name: "organization", Parts: r.organization.Parts()},
+		app.Room{Name: "link", Parts: r.link.Parts()},
 		app.Room{Name: "task", Parts: r.task.Parts()},
 		app.Room{Name: "tag", Parts: r.tag.Parts()},
 		app.Room{Name: "marketing", Parts: r.marketing.Parts(set.Handler())},

@@ -18,7 +18,7 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/draft"
 	"frontdesk/services/contacts/internal/field"
-	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/record"
 	"frontdesk/services/contacts/internal/reversal"
 	"frontdesk/services/contacts/internal/timeline"
@@ -158,7 +158,7 @@ type job struct {
 	options  importOptions
 
 	written []reversal.Written
-	belong  []organization.Belonging
+	belong  []link.Belonging
 	same    map[uuid.UUID]bool // contacts in belong of which the row changed nothing else
 	errors  []rowError
 	noted   int // errors that earlier batches have stored
@@ -219,7 +219,7 @@ func (r *importer) importRows(ctx context.Context, tx *db.Tx, j *job, file *open
 
 // link links the contacts of the batch with the organizations that their rows name. A row that changes nothing else is counted as updated then.
 func (j *job) link(ctx context.Context, tx *db.Tx) error {
-	linked, err := organization.Belong(ctx, tx, j.belong, j.options.Duplicates == contact.ModeOverwrite)
+	linked, err := link.Belong(ctx, tx, j.belong, j.options.Duplicates == contact.ModeOverwrite)
 	for _, l := range linked {
 		j.written = append(j.written, reversal.Written{Contact: l.Contact, Organization: &l.Organization, Former: l.Former})
 		if j.same[l.Contact] {
@@ -233,7 +233,7 @@ func (j *job) link(ctx context.Context, tx *db.Tx) error {
 // belongs remembers the organization that a row names for its contact. Of several rows of a contact the first counts.
 func (j *job) belongs(contact uuid.UUID, d draft.Draft, same bool) {
 	if _, known := j.same[contact]; d.Company != "" && !known {
-		j.belong = append(j.belong, organization.Belonging{Contact: contact, Name: d.Company})
+		j.belong = append(j.belong, link.Belonging{Contact: contact, Name: d.Company})
 		j.same[contact] = same
 	}
 }

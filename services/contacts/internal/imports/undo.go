@@ -15,7 +15,7 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/op"
 	"frontdesk/services/contacts/internal/contact"
-	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/reversal"
 	"frontdesk/services/contacts/internal/tag"
 	"frontdesk/services/contacts/internal/timeline"
@@ -117,7 +117,7 @@ func (r *undoer) undo(ctx context.Context, tx *db.Tx, u undoing) error {
 	}
 	out := contact.Writes{Subject: "Import undone"}
 	var trashed []uuid.UUID
-	var links []organization.Linked
+	var links []link.Linked
 	kept := make([]string, len(all))
 	counts := importUndo{}
 	for i, w := range all {
@@ -139,7 +139,7 @@ func (r *undoer) undo(ctx context.Context, tx *db.Tx, u undoing) error {
 			out.Update(c, v.Next)
 		}
 		if v.Unlink {
-			links = append(links, organization.Linked{Contact: w.Contact, Organization: *w.Organization, Former: w.Former})
+			links = append(links, link.Linked{Contact: w.Contact, Organization: *w.Organization, Former: w.Former})
 		}
 	}
 	clean, err := r.field.NewCleaner(ctx, tx, "contact")
@@ -149,10 +149,10 @@ func (r *undoer) undo(ctx context.Context, tx *db.Tx, u undoing) error {
 	if err := out.Send(ctx, tx, clean); err != nil {
 		return err
 	}
-	if err := organization.PublishCounts(ctx, tx, trashed...); err != nil {
+	if err := link.PublishCounts(ctx, tx, trashed...); err != nil {
 		return err
 	}
-	if err := organization.Part(ctx, tx, links); err != nil {
+	if err := link.Part(ctx, tx, links); err != nil {
 		return err
 	}
 	b := &pgx.Batch{}

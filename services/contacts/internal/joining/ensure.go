@@ -18,6 +18,7 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/tag"
@@ -254,7 +255,7 @@ func (r *Room) ensureOrganization(ctx context.Context, tx *db.Tx, contactID uuid
 		where contact_id = $1`, contactID, o.ID).Scan(&already, &hasPrimary); err != nil || already {
 		return false, err
 	}
-	return organization.SetLink(ctx, tx, c, o, "", !hasPrimary)
+	return link.Set(ctx, tx, c, o, "", !hasPrimary)
 }
 
 // ensuredOrganization is the organization that a command describes, by names of fields. Values that the rules refuse are

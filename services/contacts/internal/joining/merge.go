@@ -14,8 +14,8 @@ import (
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/people"
 	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
@@ -85,7 +85,7 @@ func lostContact(c, loser contact.Contact) map[string]any {
 
 // moveContact moves everything that hangs on loser to winner and deletes loser.
 func moveContact(ctx context.Context, tx *db.Tx, winner, loser contact.Contact) error {
-	for _, move := range []func(_ context.Context, _ *db.Tx, winner, loser uuid.UUID) error{organization.MoveLinks, task.MoveContact, marketing.Move} {
+	for _, move := range []func(_ context.Context, _ *db.Tx, winner, loser uuid.UUID) error{link.MoveContact, task.MoveContact, marketing.Move} {
 		if err := move(ctx, tx, winner.ID, loser.ID); err != nil {
 			return err
 		}

@@ -2,9 +2,7 @@ package organization
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
@@ -38,8 +36,10 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 			return winner, err
 		}
 	}
-	moved, err := moveOrganization(ctx, tx, winner.ID, loser.ID)
-	if err != nil {
+	b := &pgx.Batch{}
+	timeline.QueueMoveOrganization(b, loser.ID, winner.ID)
+	b.Queue(`delete from organization where id = $1`, loser.ID)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return winner, err
 	}
 	if err := update(ctx, tx, o); err != nil {
@@ -50,10 +50,7 @@ func (r *Room) mergeOrganizations(ctx context.Context, tx *db.Tx, in contact.Oth
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Merged, Subject: "Merged with " + loser.Name, Data: data}); err != nil {
 		return winner, err
 	}
-	if err := contact.PublishLinked(ctx, tx, moved); err != nil {
-		return winner, fmt.Errorf("publish people: %w", err)
-	}
-	if err := emit(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
+	if err := Emit(ctx, tx, proto.KindOrganizationMerged, o.ID, diff.Names(), &proto.Merged{MergedId: loser.ID.String()}); err != nil {
 		return winner, err
 	}
 	tx.Tombstone(proto.OrganizationTopic, loser.ID.String())
@@ -67,25 +64,4 @@ func Merged(winner, other Organization) Organization {
 		o.Fields = winner.Fields
 	}
 	return o
-}
-
-// moveOrganization moves people and timeline of loser to winner, deletes loser, and gives the people whose link changed.
-func moveOrganization(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) ([]uuid.UUID, error) {
-	// Who is linked with both keeps the winner's link, as the main one if either was.
-	joined, err := contact.IDsOf(ctx, tx, `
-		with both_sides as (delete from contact_organization l using contact_organization w
-			where l.organization_id = $2 and w.organization_id = $1 and w.contact_id = l.contact_id returning l.contact_id, l.is_primary, l.role)
-		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
-			from both_sides b where w.organization_id = $1 and w.contact_id = b.contact_id returning w.contact_id`, winner, loser)
-	if err != nil {
-		return nil, err
-	}
-	moved, err := contact.IDsOf(ctx, tx, `update contact_organization set organization_id = $1 where organization_id = $2 returning contact_id`, winner, loser)
-	if err != nil {
-		return nil, err
-	}
-	b := &pgx.Batch{}
-	timeline.QueueMoveOrganization(b, loser, winner)
-	b.Queue(`delete from organization where id = $1`, loser)
-	return append(moved, joined...), tx.SendBatch(ctx, b).Close()
 }

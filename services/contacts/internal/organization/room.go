@@ -17,7 +17,7 @@ import (
 	"frontdesk/services/contacts/internal/field"
 )
 
-// Room keeps organizations and the links of people with them.
+// Room keeps organizations.
 type Room struct {
 	*app.Kit
 	field *field.Room
@@ -34,9 +34,8 @@ func New(k *app.Kit, fields *field.Room) *Room {
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
 	return app.Parts{
-		Workers: []app.Worker{{Name: "people of organizations", Pause: time.Second, Slice: r.publishNext}},
-		Personal: app.Personal{Holds: map[string]app.Holds{"organization": app.Nobody, "organization_distinct": app.Nobody, "organization_news": app.Nobody,
-			"contact_organization": app.People}},
+		Workers:   []app.Worker{{Name: "people of organizations", Pause: time.Second, Slice: r.publishNext}},
+		Personal:  app.Personal{Holds: map[string]app.Holds{"organization": app.Nobody, "organization_distinct": app.Nobody, "organization_news": app.Nobody}},
 		Published: []app.Published{app.Records(app.Rows[uuid.UUID]{Topic: proto.OrganizationTopic, Table: "organization", Emit: publish})},
 	}
 }
@@ -44,15 +43,9 @@ func (r *Room) Parts() app.Parts {
 //go:embed examples.json
 var examples []byte
 
-// OfContact declares the organizations of a contact.
-func (r *Room) OfContact(set *op.Set) {
-	set.Examples(examples)
-	op.Add(set, op.Op{ID: "list-contact-organizations", Ability: "get-contact", Route: "GET /contacts/{id}/organizations", Perm: auth.ViewContacts,
-		Record: "contact", Doc: "List the organizations of a contact with the person's role."}, r.contactOrganizations)
-}
-
 // Organizations declares the operations on organizations.
 func (r *Room) Organizations(set *op.Set) {
+	set.Examples(examples)
 	op.Add(set, op.Op{ID: "find-organizations", Route: "GET /organizations", Perm: auth.ViewContacts, Record: "organization",
 		Doc: "List organizations, newest first or sorted otherwise, by search text, owner and date of change.",
 		Use: "Use it to find a company by parts of its name, VAT number, address or city. Answers with one page and next_cursor."}, r.findOrganizations)
@@ -79,16 +72,6 @@ func (r *Room) Organizations(set *op.Set) {
 		Doc:   "Move an organization to the trash; its people stay.",
 		Use:   "restore-organization brings it back. Its contacts keep their own data.",
 		Fails: op.Fails{"svc_invalid_status": contact.FailTrashed}}, r.deleteOrganization)
-	op.Add(set, op.Op{ID: "list-organization-contacts", Ability: "get-organization", Route: "GET /organizations/{id}/contacts", Perm: auth.ViewContacts,
-		Record: "organization", Doc: "List the people of an organization with their role."}, r.organizationContacts)
-	op.Add(set, op.Op{ID: "link-contact-organization", Undo: op.Undo{Steps: true}, Versioned: true, Route: "PUT /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
-		Doc:   "Link a person with an organization, or change the link.",
-		Use:   "is_primary makes it the person's main organization, in place of the one before. Repeating it changes nothing more.",
-		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.linkContact)
-	op.Add(set, op.Op{ID: "unlink-contact-organization", Undo: op.Undo{Steps: true}, Versioned: true, Route: "DELETE /organizations/{id}/contacts/{contact_id}", Perm: auth.EditContacts, Record: "organization",
-		Doc:   "End the link between a person and an organization; both stay.",
-		Use:   "Both timelines keep a record of the link. link-contact-organization brings it back.",
-		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.unlinkContact)
 	op.Add(set, op.Op{ID: "merge-organizations", Undo: op.Undo{Never: op.ForGood}, Route: "POST /organizations/{id}/merge", Perm: auth.DeleteContacts, Record: "organization", Destructive: true,
 		Doc:   "Merge another organization into this one; the other is deleted for good.",
 		Use:   "Use it when two organizations are one company: id stays, other_id goes and cannot be brought back. People, timeline and submissions move to id. Show both to the person you work for first.",

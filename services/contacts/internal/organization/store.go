@@ -2,7 +2,6 @@ package organization
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,19 +72,11 @@ func oneOrganization(ctx context.Context, tx *db.Tx, id uuid.UUID, columns strin
 	var w db.Where
 	from := organizationFrom(tx, &w)
 	w.And("o.id = ?", id)
-	rows, err := tx.Query(ctx, `select `+columns+from+` where `+w.String(), w.Args...)
-	if err != nil {
-		return Organization{}, err
-	}
-	o, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Organization])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return o, fault.NotFound("organization")
-	}
-	return o, err
+	return db.Find[Organization](ctx, tx, fault.NotFound("organization"), `select `+columns+from+` where `+w.String(), w.Args...)
 }
 
-// emit publishes an organization as it is now, with all of its people counted, whoever acts.
-func emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
+// Emit publishes an organization as it is now, with all of its people counted, whoever acts.
+func Emit(ctx context.Context, tx *db.Tx, kind string, id uuid.UUID, changed []string, extra any) error {
 	who := tx.Who
 	defer func() { tx.Who = who }()
 	tx.Who.Own = false
@@ -124,7 +115,7 @@ func Insert(ctx context.Context, tx *db.Tx, o Organization) (Organization, error
 		Data: Fields.Diff(Organization{}, o).Created()}); err != nil {
 		return o, err
 	}
-	return o, emit(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
+	return o, Emit(ctx, tx, proto.KindOrganizationCreated, o.ID, nil, nil)
 }
 
 // Save writes what differs between old, a locked organization, and o, if anything does: row, timeline entry, event.
@@ -141,7 +132,7 @@ func Save(ctx context.Context, tx *db.Tx, old, o Organization, subject string) e
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Updated, Subject: subject, Data: diff}); err != nil {
 		return err
 	}
-	return emit(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
+	return Emit(ctx, tx, proto.KindOrganizationUpdated, o.ID, diff.Names(), nil)
 }
 
 // update stores a locked organization as its next version.
@@ -158,7 +149,32 @@ func update(ctx context.Context, tx *db.Tx, o Organization) error {
 // publish publishes organization.updated for organizations as they are now.
 func publish(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	for _, id := range ids {
-		if err := emit(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
+		if err := Emit(ctx, tx, proto.KindOrganizationUpdated, id, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// QueueNextVersion stores a locked organization as its next version, with which nothing but its people has changed.
+func QueueNextVersion(b *pgx.Batch, id uuid.UUID, now time.Time) {
+	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, id, now)
+}
+
+// PublishCounted stores organizations whose number of people is another now as their next versions, and publishes them. Those in the trash are
+// published when they are restored.
+func PublishCounted(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	ids, err := contact.IDsOf(ctx, tx, `
+		with locked as materialized (select id from organization where id = any($1) and deleted_at is null order by id for no key update)
+		update organization o set version = version + 1, updated_at = $2 from locked where o.id = locked.id returning o.id`, ids, tx.Now)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := Emit(ctx, tx, proto.KindOrganizationUpdated, id, []string{"contacts_count"}, nil); err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ func trash(ctx context.Context, tx *db.Tx, o Organization) error {
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Deleted, Subject: "Organization moved to the trash"}); err != nil {
 		return err
 	}
-	if err := emit(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
+	if err := Emit(ctx, tx, proto.KindOrganizationDeleted, o.ID, nil, nil); err != nil {
 		return err
 	}
 	return publishPeople(ctx, tx, o.ID)
@@ -144,7 +144,7 @@ func restore(ctx context.Context, tx *db.Tx, o Organization) error {
 	if _, err := timeline.Log(ctx, tx, timeline.NewEntry{Organization: &o.ID, Kind: timeline.Restored, Subject: "Organization restored"}); err != nil {
 		return err
 	}
-	if err := emit(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
+	if err := Emit(ctx, tx, proto.KindOrganizationRestored, o.ID, nil, nil); err != nil {
 		return err
 	}
 	if err := publishPeople(ctx, tx, o.ID); err != nil {

@@ -14,7 +14,7 @@ import (
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
-	"frontdesk/services/contacts/internal/organization"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/record"
 	"frontdesk/services/contacts/internal/tag"
 )
@@ -136,7 +136,7 @@ func trashMany(ctx context.Context, tx *db.Tx, contacts []contact.Contact, clean
 	if err := w.Send(ctx, tx, clean); err != nil || len(trashed) == 0 {
 		return err
 	}
-	return organization.PublishCounts(ctx, tx, trashed...)
+	return link.PublishCounts(ctx, tx, trashed...)
 }
 
 // edit changes contacts that are not in the trash.

@@ -14,8 +14,8 @@ import (
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
 	"frontdesk/services/contacts/internal/field"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/tag"
 	"frontdesk/services/contacts/internal/timeline"
 )
@@ -245,7 +245,7 @@ func (r *Room) deleteContact(ctx context.Context, tx *db.Tx, in op.ByID) (op.Non
 		return op.None{}, err
 	}
 	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Deleted, Subject: "Contact moved to the trash"})
-	if err := organization.PublishCounts(ctx, tx, c.ID); err != nil {
+	if err := link.PublishCounts(ctx, tx, c.ID); err != nil {
 		return op.None{}, err
 	}
 	return op.None{}, tx.Emit(ctx, contact.Event(proto.KindContactDeleted, deleted, nil, nil))
@@ -275,7 +275,7 @@ func (r *Room) restoreContact(ctx context.Context, tx *db.Tx, in op.ByID) (conta
 		return c, err
 	}
 	timeline.Defer(tx, timeline.NewEntry{Contact: &c.ID, Kind: timeline.Restored, Subject: "Contact restored", Data: contact.Fields.Diff(old, c)})
-	if err := organization.PublishCounts(ctx, tx, c.ID); err != nil {
+	if err := link.PublishCounts(ctx, tx, c.ID); err != nil {
 		return c, err
 	}
 	return restored, tx.Emit(ctx, contact.Event(proto.KindContactRestored, restored, nil, nil))

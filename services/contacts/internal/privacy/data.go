@@ -12,8 +12,8 @@ import (
 	"frontdesk/libs/fault"
 	"frontdesk/libs/opt"
 	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
@@ -35,7 +35,7 @@ type personalData struct {
 // personRecord is a contact with everything about it.
 type personRecord struct {
 	Contact       contact.Contact     `json:"contact"`
-	Organizations []organization.Link `json:"organizations" doc:"The organizations that they are linked with."`
+	Organizations []link.Link         `json:"organizations" doc:"The organizations that they are linked with."`
 	Timeline      []timeline.Entry    `json:"timeline" doc:"What happened."`
 	Consents      []marketing.Consent `json:"consents" doc:"What they consented to."`
 	Tasks         []task.Task         `json:"tasks" doc:"What the team had to do about them."`
@@ -116,7 +116,7 @@ func (r *Room) withoutContact(ctx context.Context, tx *db.Tx, key string) (appoi
 
 func recordOf(ctx context.Context, tx *db.Tx, c contact.Contact) (r personRecord, err error) {
 	r.Contact = c
-	if r.Organizations, err = organization.Of(ctx, tx, c.ID); err != nil {
+	if r.Organizations, err = link.Of(ctx, tx, c.ID); err != nil {
 		return r, err
 	}
 	if r.Consents, err = marketing.ConsentsOf(ctx, tx, c.ID); err != nil {

@@ -17,8 +17,8 @@ import (
 	"frontdesk/services/contacts/internal/copies"
 	"frontdesk/services/contacts/internal/imports"
 	"frontdesk/services/contacts/internal/joining"
+	"frontdesk/services/contacts/internal/link"
 	"frontdesk/services/contacts/internal/marketing"
-	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/task"
 	"frontdesk/services/contacts/internal/timeline"
 )
@@ -78,7 +78,7 @@ func (r *Room) erase(ctx context.Context, tx *db.Tx, keys []string, query string
 // eraseContact removes a contact that contact.LockToErase locked, and everything that is linked with it. What names the person elsewhere is left to
 // forget, which is called once for all.
 func eraseContact(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.Erase, copies.Erase, marketing.Erase, joining.Erase, organization.EraseLinks, contact.Erase} {
+	for _, erase := range []func(context.Context, *db.Tx, uuid.UUID) error{timeline.Erase, copies.Erase, marketing.Erase, joining.Erase, link.Erase, contact.Erase} {
 		if err := erase(ctx, tx, id); err != nil {
 			return err
 		}

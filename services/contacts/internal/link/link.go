@@ -1,4 +1,4 @@
-package organization
+package link
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/reversal"
 	"frontdesk/services/contacts/internal/timeline"
@@ -46,7 +47,7 @@ func Of(ctx context.Context, tx *db.Tx, contact uuid.UUID) ([]Link, error) {
 
 // organizationContacts lists the people of an organization that the actor may see.
 func (r *Room) organizationContacts(ctx context.Context, tx *db.Tx, in op.ByID) (db.List[Link], error) {
-	if _, err := ByID(ctx, tx, in.ID); err != nil {
+	if _, err := organization.ByID(ctx, tx, in.ID); err != nil {
 		return db.List[Link]{}, err
 	}
 	var w db.Where
@@ -80,7 +81,7 @@ func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.Stamp
 	if err != nil {
 		return op.Stamp{}, err
 	}
-	changed, err := SetLink(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
+	changed, err := Set(ctx, tx, c, o, person.Name(in.Role), in.IsPrimary)
 	if changed {
 		c.Version++
 	}
@@ -88,21 +89,21 @@ func (r *Room) linkContact(ctx context.Context, tx *db.Tx, in newLink) (op.Stamp
 }
 
 // lockBoth locks the two sides of a link; 412 svc_version_mismatch if the caller has seen another version of the contact.
-func lockBoth(ctx context.Context, tx *db.Tx, in linkID) (contact.Contact, Organization, error) {
+func lockBoth(ctx context.Context, tx *db.Tx, in linkID) (contact.Contact, organization.Organization, error) {
 	c, err := contact.LockLive(ctx, tx, in.ContactID)
 	if err != nil {
-		return c, Organization{}, err
+		return c, organization.Organization{}, err
 	}
-	o, err := LockLive(ctx, tx, in.ID)
+	o, err := organization.LockLive(ctx, tx, in.ID)
 	if err != nil {
 		return c, o, err
 	}
 	return c, o, tx.Match(c.Version)
 }
 
-// SetLink makes or changes the link between a locked contact and a locked organization. A link that stays
+// Set makes or changes the link between a locked contact and a locked organization. A link that stays
 // as it is changes nothing.
-func SetLink(ctx context.Context, tx *db.Tx, c contact.Contact, o Organization, role string, primary bool) (changed bool, err error) {
+func Set(ctx context.Context, tx *db.Tx, c contact.Contact, o organization.Organization, role string, primary bool) (changed bool, err error) {
 	var old, main Link
 	err = tx.QueryRow(ctx, `select role, is_primary from contact_organization where (contact_id, organization_id) = ($1, $2)`, c.ID, o.ID).
 		Scan(&old.Role, &old.IsPrimary)
@@ -139,14 +140,14 @@ func logLink(ctx context.Context, tx *db.Tx, contactID, organizationID uuid.UUID
 	}
 	b := &pgx.Batch{}
 	contact.QueueNextVersion(b, contactID, tx.Now)
-	b.Queue(`update organization set version = version + 1, updated_at = $2, last_activity = greatest(last_activity, $2) where id = $1`, organizationID, tx.Now)
+	organization.QueueNextVersion(b, organizationID, tx.Now)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
 	if _, err := contact.Emit(ctx, tx, proto.KindContactUpdated, contactID, []string{"organization"}, nil); err != nil {
 		return err
 	}
-	return emit(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
+	return organization.Emit(ctx, tx, proto.KindOrganizationUpdated, organizationID, []string{"contacts_count"}, nil)
 }
 
 // linkID names a link in the path.
@@ -180,57 +181,5 @@ func PublishCounts(ctx context.Context, tx *db.Tx, contacts ...uuid.UUID) error 
 	if err != nil {
 		return err
 	}
-	return publishCounts(ctx, tx, ids)
-}
-
-// publishCounts stores organizations whose number of people is another now as their next versions, and publishes them. Those in the trash are
-// published when they are restored.
-func publishCounts(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	ids, err := contact.IDsOf(ctx, tx, `
-		with locked as materialized (select id from organization where id = any($1) and deleted_at is null order by id for no key update)
-		update organization o set version = version + 1, updated_at = $2 from locked where o.id = locked.id returning o.id`, ids, tx.Now)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := emit(ctx, tx, proto.KindOrganizationUpdated, id, []string{"contacts_count"}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// MoveLinks gives the links of one contact to another. The main organization of the one that gets them stays the main one.
-func MoveLinks(ctx context.Context, tx *db.Tx, winner, loser uuid.UUID) error {
-	// The winner is not in the trash. It adds nobody where both were linked, the loser only if it was in the trash.
-	counted, err := contact.IDsOf(ctx, tx, `select l.organization_id from contact_organization l join contact c on c.id = l.contact_id where c.id = $2
-		and (c.deleted_at is null) = exists (select from contact_organization w where w.contact_id = $1 and w.organization_id = l.organization_id)`, winner, loser)
-	if err != nil {
-		return err
-	}
-	b := &pgx.Batch{}
-	b.Queue(`update contact_organization set is_primary = false where contact_id = $2
-		and exists (select from contact_organization where contact_id = $1 and is_primary)`, winner, loser)
-	b.Queue(`with both_sides as (delete from contact_organization l using contact_organization w
-		where l.contact_id = $2 and w.contact_id = $1 and w.organization_id = l.organization_id returning l.organization_id, l.is_primary, l.role)
-		update contact_organization w set is_primary = w.is_primary or b.is_primary, role = coalesce(nullif(w.role, ''), b.role)
-		from both_sides b where w.contact_id = $1 and w.organization_id = b.organization_id`, winner, loser)
-	b.Queue(`update contact_organization set contact_id = $1 where contact_id = $2`, winner, loser)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return err
-	}
-	return publishCounts(ctx, tx, counted)
-}
-
-// EraseLinks deletes the links of a contact that is erased.
-func EraseLinks(ctx context.Context, tx *db.Tx, contactID uuid.UUID) error {
-	counted, err := contact.IDsOf(ctx, tx, `with gone as (delete from contact_organization where contact_id = $1 returning organization_id)
-		select organization_id from gone where exists (select from contact where id = $1 and deleted_at is null)`, contactID)
-	if err != nil {
-		return err
-	}
-	return publishCounts(ctx, tx, counted)
+	return organization.PublishCounted(ctx, tx, ids)
 }

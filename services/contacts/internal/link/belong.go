@@ -1,4 +1,4 @@
-package organization
+package link
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/db"
 	"frontdesk/services/contacts/internal/contact"
+	"frontdesk/services/contacts/internal/organization"
 	"frontdesk/services/contacts/internal/person"
 	"frontdesk/services/contacts/internal/timeline"
 )
@@ -52,8 +53,8 @@ func Belong(ctx context.Context, tx *db.Tx, people []Belonging, replace bool) ([
 	b.Queue(`update contact_organization l set is_primary = false from unnest($1::uuid[], $2::uuid[]) n (contact_id, organization_id)
 		where l.contact_id = n.contact_id and l.is_primary and l.organization_id <> n.organization_id returning l.contact_id, l.organization_id`, contacts, organizations).
 		Query(func(rows pgx.Rows) error {
-			var id, organization uuid.UUID
-			_, err := pgx.ForEachRow(rows, []any{&id, &organization}, func() error { former[id] = &[]uuid.UUID{organization}[0]; return nil })
+			var id, main uuid.UUID
+			_, err := pgx.ForEachRow(rows, []any{&id, &main}, func() error { former[id] = &[]uuid.UUID{main}[0]; return nil })
 			return err
 		})
 	var linked []Linked
@@ -96,7 +97,7 @@ func nameKey(name string) string {
 }
 
 // named finds the organizations of people by nameKey, and makes those that are missing.
-func named(ctx context.Context, tx *db.Tx, people []Belonging) (map[string]Organization, error) {
+func named(ctx context.Context, tx *db.Tx, people []Belonging) (map[string]organization.Organization, error) {
 	names := map[string]string{}
 	var keys []string
 	for _, p := range people {
@@ -117,8 +118,8 @@ func named(ctx context.Context, tx *db.Tx, people []Belonging) (map[string]Organ
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]Organization{}
-	var o Organization
+	found := map[string]organization.Organization{}
+	var o organization.Organization
 	var key string
 	if _, err := pgx.ForEachRow(rows, []any{&o.ID, &o.Name, &key}, func() error {
 		// Ids are made in the order of time.
@@ -131,7 +132,7 @@ func named(ctx context.Context, tx *db.Tx, people []Belonging) (map[string]Organ
 	}
 	for _, key := range keys {
 		if _, there := found[key]; !there {
-			if found[key], err = Insert(ctx, tx, Organization{ID: db.NewID(), Name: names[key]}); err != nil {
+			if found[key], err = organization.Insert(ctx, tx, organization.Organization{ID: db.NewID(), Name: names[key]}); err != nil {
 				return nil, fmt.Errorf("make organization: %w", err)
 			}
 		}
@@ -140,7 +141,7 @@ func named(ctx context.Context, tx *db.Tx, people []Belonging) (map[string]Organ
 }
 
 // publishLinks writes links into the timelines of both sides, and publishes both.
-func publishLinks(ctx context.Context, tx *db.Tx, linked []Linked, found map[string]Organization) error {
+func publishLinks(ctx context.Context, tx *db.Tx, linked []Linked, found map[string]organization.Organization) error {
 	names := map[uuid.UUID]string{}
 	for _, o := range found {
 		names[o.ID] = o.Name
@@ -160,7 +161,7 @@ func publishLinks(ctx context.Context, tx *db.Tx, linked []Linked, found map[str
 		return err
 	}
 	slices.SortFunc(touched, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	return publishCounts(ctx, tx, slices.Compact(touched))
+	return organization.PublishCounted(ctx, tx, slices.Compact(touched))
 }
 
 // Part ends links that Belong made, of locked contacts, and makes the former primary organizations primary again.
@@ -198,5 +199,5 @@ func Part(ctx context.Context, tx *db.Tx, links []Linked) error {
 	if err := contact.PublishLinked(ctx, tx, people); err != nil {
 		return err
 	}
-	return publishCounts(ctx, tx, organizations)
+	return organization.PublishCounted(ctx, tx, organizations)
 }
