@@ -448,11 +448,7 @@ func (r *Room) forget(ctx context.Context, tx *db.Tx, p *erasure.Person) ([]uuid
 
 // find is the calendar that a query for one has found; false if it found none.
 func find(ctx context.Context, tx *db.Tx, statement string, args db.Args) (record, bool, error) {
-	rows, err := tx.Query(ctx, statement, args)
-	if err != nil {
-		return record{}, false, err
-	}
-	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[record])
+	c, err := db.One[record](ctx, tx, statement, args)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return record{}, false, nil
 	}

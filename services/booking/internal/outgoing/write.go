@@ -139,16 +139,12 @@ func (r *Room) next(ctx context.Context, a account) (e entry, wanted []byte, ok 
 		if err != nil || claim.RowsAffected() == 0 {
 			return err
 		}
-		rows, err := tx.Query(ctx, `select o.appointment_id, o.collection, o.etag, o.revision, o.tries,
+		e, err = db.One[entry](ctx, tx, `select o.appointment_id, o.collection, o.etag, o.revision, o.tries,
 			coalesce((o.account_id, o.collection) = (select f.id, f.collection from outgoing_account f where f.user_id = p.user_id and f.collection <> '' order by f.created_at, f.id limit 1), false) as counts,
 			exists (select from outgoing s join outgoing_account f on f.id = s.account_id and f.collection = s.collection
 				where s.appointment_id = o.appointment_id and s.account_id <> o.account_id and s.collection = o.collection and f.user_id = p.user_id) as shared,
 			coalesce(p.ends_at < clock_timestamp() and p.status in ('confirmed', 'completed', 'no_show'), false) as over
 			from outgoing o left join appointment p on p.id = o.appointment_id where o.account_id = $1 and o.due_at <= clock_timestamp() order by o.due_at limit 1`, a.ID)
-		if err != nil {
-			return err
-		}
-		e, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[entry])
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

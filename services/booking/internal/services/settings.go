@@ -3,7 +3,6 @@ package services
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -57,7 +56,7 @@ func getSettings(ctx context.Context, tx *db.Tx, _ op.None) (Settings, error) {
 
 // ReadSettings reads the settings.
 func ReadSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
-	return querySettings(ctx, tx, selectSettings)
+	return db.One[Settings](ctx, tx, selectSettings)
 }
 
 // QueueSettings reads the settings with a batch.
@@ -69,15 +68,7 @@ func QueueSettings(b *pgx.Batch, to *Settings) {
 }
 
 func lockSettings(ctx context.Context, tx *db.Tx) (Settings, error) {
-	return querySettings(ctx, tx, selectSettings+` for update`)
-}
-
-func querySettings(ctx context.Context, tx *db.Tx, sql string) (Settings, error) {
-	rows, err := tx.Query(ctx, sql)
-	if err != nil {
-		return Settings{}, fmt.Errorf("read the settings: %w", err)
-	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Settings])
+	return db.One[Settings](ctx, tx, selectSettings+` for update`)
 }
 
 type changedSettings struct {

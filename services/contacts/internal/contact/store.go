@@ -272,15 +272,7 @@ func OnlyOwn(w *db.Where, tx *db.Tx) {
 }
 
 func oneContact(ctx context.Context, tx *db.Tx, query string, args ...any) (Contact, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return Contact{}, err
-	}
-	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Contact])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return c, fault.NotFound("contact")
-	}
-	return c, err
+	return db.Find[Contact](ctx, tx, fault.NotFound("contact"), query, args...)
 }
 
 // FailTrashed says in descriptions when inTrash is the answer, see op.Fails.

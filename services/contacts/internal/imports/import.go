@@ -2,7 +2,6 @@ package imports
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,22 +184,12 @@ func visibleImports(tx *db.Tx) *db.Where {
 }
 
 func oneImport(ctx context.Context, tx *db.Tx, query string, args ...any) (Import, error) {
-	rows, err := tx.Query(ctx, query, args...)
-	if err != nil {
-		return Import{}, err
-	}
-	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[importRow])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return Import{}, fault.NotFound("import")
-	}
+	r, err := db.Find[importRow](ctx, tx, fault.NotFound("import"), query, args...)
 	if err != nil {
 		return Import{}, err
 	}
 	m := Import{r.listed(), r.Preview, []draft.ImportError{}}
-	if rows, err = tx.Query(ctx, `select row, "column", code, message, dropped, details from import_error where import_id = $1 order by row, n limit 100`, r.ID); err != nil {
-		return m, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[draft.ImportError])
+	found, err := db.Rows[draft.ImportError](ctx, tx, `select row, "column", code, message, dropped, details from import_error where import_id = $1 order by row, n limit 100`, r.ID)
 	m.Errors = append(m.Errors, found...)
 	return m, err
 }

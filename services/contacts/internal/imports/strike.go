@@ -46,11 +46,7 @@ func Strike(ctx context.Context, tx *db.Tx, l *contact.Leavers) error {
 	}
 	// One file at a time: together they may be large.
 	for _, id := range ids {
-		rows, err := tx.Query(ctx, `select id, file_name, headers, preview, options, header, done_row, csv from import where id = $1`, id)
-		if err != nil {
-			return err
-		}
-		t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[importText])
+		t, err := db.One[importText](ctx, tx, `select id, file_name, headers, preview, options, header, done_row, csv from import where id = $1`, id)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,9 @@ package task
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
@@ -79,15 +77,7 @@ func byID(ctx context.Context, tx *db.Tx, id uuid.UUID) (Task, error) {
 	selected := from(tx.Who.OwnUser(), &w)
 	w.And("t.id = ?", id)
 	onlyOwn(tx, &w)
-	rows, err := tx.Query(ctx, selected+` where `+w.String(), w.Args...)
-	if err != nil {
-		return Task{}, err
-	}
-	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Task])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return t, fault.NotFound("task")
-	}
-	return t, err
+	return db.Find[Task](ctx, tx, fault.NotFound("task"), selected+` where `+w.String(), w.Args...)
 }
 
 // getTask reads a task.

@@ -175,20 +175,12 @@ func lock(ctx context.Context, tx *db.Tx, id uuid.UUID, in input) (row, error) {
 
 func same(a, b *uuid.UUID) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-func read(ctx context.Context, tx *db.Tx, id uuid.UUID, locked string) (t row, err error) {
+func read(ctx context.Context, tx *db.Tx, id uuid.UUID, locked string) (row, error) {
 	var w db.Where
 	w.And("t.id = ?", id)
 	onlyOwn(tx, &w)
-	rows, err := tx.Query(ctx, `select t.id, t.version, t.title, t.body, to_char(t.due_on, 'YYYY-MM-DD') as due_on, t.owner_user_id, t.contact_id, t.organization_id, t.appointment_id,
+	return db.Find[row](ctx, tx, fault.NotFound("task"), `select t.id, t.version, t.title, t.body, to_char(t.due_on, 'YYYY-MM-DD') as due_on, t.owner_user_id, t.contact_id, t.organization_id, t.appointment_id,
 		t.done_at is not null as done from task t left join contact c on c.id = t.contact_id where `+w.String()+locked, w.Args...)
-	if err != nil {
-		return t, err
-	}
-	t, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[row])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return t, fault.NotFound("task")
-	}
-	return t, err
 }
 
 // updateTask changes a task.
@@ -252,11 +244,7 @@ func finish(ctx context.Context, tx *db.Tx, t row, kind string, did deed, diff c
 	var w db.Where
 	selected := from(tx.Who.OwnUser(), &w)
 	w.And("t.id = ?", t.ID)
-	rows, err := tx.Query(ctx, selected+` where `+w.String(), w.Args...)
-	if err != nil {
-		return Task{}, err
-	}
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Task])
+	return db.One[Task](ctx, tx, selected+` where `+w.String(), w.Args...)
 }
 
 // tell tells the owner of a stored task whom it did not have before, if somebody else gave it. Whom it is about is named to who may see them.

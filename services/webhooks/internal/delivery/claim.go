@@ -219,12 +219,8 @@ func (r *Room) LeaseToResend(ctx context.Context, tx *db.Tx, id uuid.UUID) (to e
 	if to, err = r.endpoints.Target(ctx, tx, webhook); err != nil {
 		return to, j, err
 	}
-	rows, err := tx.Query(ctx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, m.traceparent, d.status, d.failed_attempts, d.next_attempt_at, d.once
+	j, err = db.One[Job](ctx, tx, `select d.id, $2::uuid as lease, m.event, d.message, m.payload, m.traceparent, d.status, d.failed_attempts, d.next_attempt_at, d.once
 		from delivery d join message m on m.id = d.message where d.id = $1`, id, lease)
-	if err != nil {
-		return to, j, err
-	}
-	j, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Job])
 	j.Resent = true
 	return to, j, err
 }

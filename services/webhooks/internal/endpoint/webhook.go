@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,23 +94,16 @@ func list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Webhook], error) {
 
 // Get answers svc_not_found for an id that no webhook has.
 func Get(ctx context.Context, tx *db.Tx, in op.ByID) (Webhook, error) {
-	return one(tx.Query(ctx, selectWebhook+`where id = $2`, tx.Now, in.ID))
+	return find(ctx, tx, in.ID, "")
 }
 
 // Lock is Get for a change in the same transaction.
 func Lock(ctx context.Context, tx *db.Tx, id uuid.UUID) (Webhook, error) {
-	return one(tx.Query(ctx, selectWebhook+`where id = $2 for no key update`, tx.Now, id))
+	return find(ctx, tx, id, " for no key update")
 }
 
-func one(rows pgx.Rows, err error) (Webhook, error) {
-	if err != nil {
-		return Webhook{}, err
-	}
-	w, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Webhook])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return w, fault.NotFound("webhook")
-	}
-	return w, err
+func find(ctx context.Context, tx *db.Tx, id uuid.UUID, locked string) (Webhook, error) {
+	return db.Find[Webhook](ctx, tx, fault.NotFound("webhook"), selectWebhook+`where id = $2`+locked, tx.Now, id)
 }
 
 // create answers with the secret that the webhook's requests are signed with, which no later answer shows.
