@@ -40,6 +40,7 @@ CREATE TABLE appointment (
 CREATE INDEX appointment_contact ON appointment (contact_id, starts_at, id);
 CREATE INDEX appointment_names_read ON appointment (id) WHERE (((((((notes || ' ') || location) || ' ') || meeting_url) || ' ') || cancel_reason) ~ '[@%\\]');
 CREATE INDEX appointment_pending ON appointment (starts_at, id) WHERE (status = 'pending');
+CREATE INDEX appointment_source ON appointment (source, starts_at, id);
 CREATE INDEX appointment_staff ON appointment (user_id, starts_at) INCLUDE (status, ends_at, buffer_before, buffer_after, id);
 CREATE INDEX appointment_start ON appointment (starts_at, id);
 CREATE INDEX appointment_updated ON appointment (updated_at, id);
