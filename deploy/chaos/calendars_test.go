@@ -19,7 +19,7 @@ import (
 func TestBookingIsKilledWhileItWritesCalendars(t *testing.T) {
 	w := start(t, "SVC_FETCH_ALLOW=127.0.0.1")
 	server := caldavtest.Radicale(t)
-	w.System.SignIn(t).Post(t, fmt.Sprintf("/staff/%d/calendars", w.User), map[string]any{"kind": "caldav", "name": "Own", "url": server.URL, "username": caldavtest.Username,
+	w.System.SignIn(t).Post(t, fmt.Sprintf("/staff/%d/calendars", w.User), map[string]any{"kind": "caldav", "name": "Own", "url": server.URL, "username": server.Username,
 		"password": caldavtest.Password, "calendar": server.Calendar, "writes": true}).Is(201)
 	contact := w.Admin.Post(t, "/contacts", map[string]any{"first_name": "Ada", "email": system.Address("written")}).Is(201).Text("id")
 	starts, _ := w.Slots(t)

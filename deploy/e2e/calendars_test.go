@@ -89,7 +89,7 @@ func TestWhatAVisitorBooksStandsInTheCalendarsOfBothServers(t *testing.T) {
 			d := sys.SetUp(t)
 			me, _, id := bookable(t, &d, server.Name)
 			calendars := fmt.Sprintf("/staff/%d/calendars", id)
-			calendar := me.Post(t, calendars, map[string]any{"kind": "caldav", "name": "Own", "url": server.URL, "username": caldavtest.Username, "password": caldavtest.Password}).Is(201).Text("id")
+			calendar := me.Post(t, calendars, map[string]any{"kind": "caldav", "name": "Own", "url": server.URL, "username": server.Username, "password": caldavtest.Password}).Is(201).Text("id")
 			choices := me.Get(t, calendars+"/"+calendar+"/choices").Is(200).Items()
 			require.Equal(t, server.Calendar, choices[0]["href"])
 			me.Call(t, "PATCH", calendars+"/"+calendar, map[string]any{"calendar": choices[0]["href"], "writes": true}).Is(200)

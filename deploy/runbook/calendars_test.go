@@ -89,7 +89,7 @@ func TestTwoReplicasShareTheCalendarsOfPeople(t *testing.T) {
 	d, w := sys.SetUp(t), watch(t)
 	person, calendars := sys.SignIn(t), fmt.Sprintf("/staff/%d/calendars", d.User)
 	add := func(calendar string, writes bool) string {
-		return person.Post(t, calendars, map[string]any{"kind": "caldav", "name": path.Base(calendar), "url": w.front, "username": caldavtest.Username, "password": caldavtest.Password,
+		return person.Post(t, calendars, map[string]any{"kind": "caldav", "name": path.Base(calendar), "url": w.front, "username": w.Username, "password": caldavtest.Password,
 			"calendar": w.of(calendar), "writes": writes}).Is(201).Text("id")
 	}
 	const others, booked = 6, 8

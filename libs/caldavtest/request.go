@@ -20,9 +20,9 @@ func (s Server) do(t testing.TB, method, at, body string) (status int, said stri
 	if method == http.MethodPut {
 		r.Header.Set("Content-Type", "text/calendar; charset=utf-8")
 	}
-	client := &http.Client{Transport: &digest.Transport{Username: Username, Password: Password}}
+	client := &http.Client{Transport: &digest.Transport{Username: s.Username, Password: Password}}
 	if s.Name == "Radicale" {
-		r.SetBasicAuth(Username, Password)
+		r.SetBasicAuth(s.Username, Password)
 		client = http.DefaultClient
 	}
 	res, err := client.Do(r)

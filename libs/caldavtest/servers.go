@@ -4,6 +4,8 @@ package caldavtest
 
 import (
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,7 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,61 +24,83 @@ import (
 	"github.com/icholy/digest"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/db/pgserver/tether"
 	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
 )
 
-// Username and Password are those of the person whom the servers know.
-const Username, Password = "ada", "a long: passphrase, é"
+// Password is that of each person whom the servers know.
+const Password = "a long: passphrase, é"
 
-// Server is one that runs until the test is over.
+// Server is the place of a person of the test's own on one that runs until the process ends.
 type Server struct {
-	Name string
+	Name, Username string
 	// URL is its address. Home has the person's calendars, and Calendar is one of them, which is empty at first.
 	URL, Home, Calendar string
 }
 
+// people counts those whom tests have had.
+var people atomic.Int64
+
+func person() string { return fmt.Sprint("ada", people.Add(1)) }
+
 // Servers are all there are.
 func Servers(t testing.TB) []Server { return []Server{Radicale(t), xandikos(t)} }
 
-// Radicale starts one, with a calendar called work.
+var radicaleProgram = program{name: "radicale", arguments: func(t testing.TB, dir, address string) []string {
+	settings, users := filepath.Join(dir, "settings"), filepath.Join(dir, "users")
+	require.NoError(t, os.WriteFile(users, nil, 0o600))
+	require.NoError(t, os.WriteFile(settings, []byte("[server]\nhosts = "+address+"\nmax_connections = 100\n[auth]\ntype = htpasswd\nhtpasswd_encryption = plain\ndelay = 0\nhtpasswd_filename = "+
+		users+"\n[storage]\nfilesystem_folder = "+filepath.Join(dir, "data")+"\n[logging]\nlevel = warning\n"), 0o600))
+	return []string{"--config", settings}
+}}
+
+// Radicale has a calendar called work.
 func Radicale(t testing.TB) Server {
 	t.Helper()
-	dir, address := t.TempDir(), freeport.Address()
-	users, settings := filepath.Join(dir, "users"), filepath.Join(dir, "settings")
-	require.NoError(t, os.WriteFile(users, []byte(Username+":"+Password+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(settings, []byte("[server]\nhosts = "+address+"\n[auth]\ntype = htpasswd\nhtpasswd_encryption = plain\ndelay = 0\nhtpasswd_filename = "+users+
-		"\n[storage]\nfilesystem_folder = "+filepath.Join(dir, "data")+"\n[logging]\nlevel = warning\n"), 0o600))
-	s := Server{Name: "Radicale", URL: "http://" + address, Home: "http://" + address + "/" + Username + "/"}
-	start(t, s, "radicale", "--config", settings)
+	s := Server{Name: "Radicale", Username: person(), URL: radicaleProgram.runs(t)}
+	users, err := os.OpenFile(filepath.Join(radicaleProgram.dir, "users"), os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	_, err = users.WriteString(s.Username + ":" + Password + "\n")
+	require.NoError(t, errors.Join(err, users.Close()))
+	s.Home = s.URL + "/" + s.Username + "/"
 	s.Calendar = s.Home + "work/"
 	s.Make(t, s.Calendar, "VEVENT")
 	return s
 }
 
-// xandikos starts one, with the calendar that it makes itself.
+var xandikosProgram = program{name: "xandikos", arguments: func(_ testing.TB, dir, address string) []string {
+	host, port, _ := strings.Cut(address, ":")
+	return []string{"multi-user", "--directory", filepath.Join(dir, "data"), "--state-dir", filepath.Join(dir, "state"), "--defaults", "--trust-x-remote-user-from", host,
+		"--listen-address", host, "--port", port, "--no-detect-systemd"}
+}}
+
+// xandikos has the calendar that it makes itself.
 func xandikos(t testing.TB) Server {
 	t.Helper()
-	dir, address := t.TempDir(), freeport.Address()
-	_, port, _ := strings.Cut(address, ":")
-	start(t, Server{Name: "Xandikos", URL: "http://" + address}, "xandikos", "serve", "--directory", filepath.Join(dir, "data"), "--state-dir", filepath.Join(dir, "state"),
-		"--defaults", "--current-user-principal", "/"+Username+"/", "--listen-address", "127.0.0.1", "--port", port, "--no-detect-systemd")
-	behind, err := url.Parse("http://" + address)
+	behind, err := url.Parse(xandikosProgram.runs(t))
 	require.NoError(t, err)
-	front := httptest.NewServer(askingByDigest(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(behind); r.Out.Header.Del("Authorization") }}))
+	s := Server{Name: "Xandikos", Username: person()}
+	front := httptest.NewServer(askingByDigest(s.Username, &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(behind)
+		r.Out.Header.Del("Authorization")
+		r.Out.Header.Set("X-Remote-User", s.Username)
+	}}))
 	t.Cleanup(front.Close)
-	home := front.URL + "/" + Username + "/calendars/"
-	return Server{"Xandikos", front.URL, home, home + "calendar/"}
+	s.URL = front.URL
+	s.Home = s.URL + "/" + s.Username + "/calendars/"
+	s.Calendar = s.Home + "calendar/"
+	return s
 }
 
-// askingByDigest lets through who knows the password, by RFC 7616.
-func askingByDigest(next http.Handler) http.Handler {
+// askingByDigest lets the person through who knows the password, by RFC 7616.
+func askingByDigest(username string, next http.Handler) http.Handler {
 	ask := digest.Challenge{Realm: "calendars", Nonce: rand.Text(), Algorithm: "SHA-256", QOP: []string{"auth"}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, err := digest.ParseCredentials(r.Header.Get("Authorization"))
 		if err == nil && given.Nonce == ask.Nonce {
-			wanted, err := digest.Digest(&ask, digest.Options{Method: r.Method, URI: r.URL.RequestURI(), Count: given.Nc, Cnonce: given.Cnonce, Username: Username, Password: Password})
-			if err == nil && wanted.Response == given.Response && given.Username == Username {
+			wanted, err := digest.Digest(&ask, digest.Options{Method: r.Method, URI: r.URL.RequestURI(), Count: given.Nc, Cnonce: given.Cnonce, Username: username, Password: Password})
+			if err == nil && wanted.Response == given.Response && given.Username == username {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -83,31 +110,47 @@ func askingByDigest(next http.Handler) http.Handler {
 	})
 }
 
-// start starts a program of the folder and waits until it answers.
-func start(t testing.TB, s Server, name string, args ...string) {
+// program is one that all tests of the process share: to start one takes half a second of a processor.
+type program struct {
+	name      string
+	arguments func(t testing.TB, dir, address string) []string
+	once      sync.Once
+	dir, url  string
+}
+
+// runs starts the program unless it runs, and returns its address once it answers.
+func (p *program) runs(t testing.TB) string {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(venv(t), "bin", name), args...)
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	require.NoError(t, err)
-	cmd.Stdout, cmd.Stderr = log, log
-	// It ends with the test, also when that is killed.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if said, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("%s says:\n%s", s.Name, said)
+		if said, _ := os.ReadFile(filepath.Join(p.dir, "log")); t.Failed() {
+			t.Logf("%s says:\n%s", p.name, said)
 		}
 	})
+	p.once.Do(func() { p.start(t) })
+	require.NotEmpty(t, p.url, "%s has not started", p.name)
+	return p.url
+}
+
+func (p *program) start(t testing.TB) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "frontdesk-caldav-")
+	require.NoError(t, err)
+	p.dir = dir
+	address := freeport.Address()
+	// The shell ends with this process, ends the program and takes its folder away.
+	cmd := exec.Command("sh", slices.Concat([]string{"-c", `"$@" >"$0/log" 2>&1 & trap 'kill $!' TERM; wait $!; wait $!; rm -rf "$0"`, dir, filepath.Join(venv(t), "bin", p.name)},
+		p.arguments(t, dir, address))...)
+	require.NoError(t, tether.Start(cmd, syscall.SIGTERM))
+	url := "http://" + address
 	until.Holds(t, func() bool {
-		res, err := http.Get(s.URL)
+		res, err := http.Get(url)
 		if err != nil {
 			return false
 		}
 		_ = res.Body.Close()
 		return true
-	}, time.Minute, 50*time.Millisecond, "%s answers", s.Name)
+	}, time.Minute, 50*time.Millisecond, "%s answers", p.name)
+	p.url = url
 }
 
 func venv(t testing.TB) string {

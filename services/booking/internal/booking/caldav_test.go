@@ -24,8 +24,8 @@ func onServers(t *testing.T, test func(*testing.T, caldavtest.Server)) {
 }
 
 // account is the body of a calendar on a server.
-func account(more ...object) object {
-	body := object{"kind": "caldav", "username": caldavtest.Username, "password": caldavtest.Password}
+func account(s caldavtest.Server, more ...object) object {
+	body := object{"kind": "caldav", "username": s.Username, "password": caldavtest.Password}
 	for _, m := range more {
 		for k, v := range m {
 			body[k] = v
@@ -46,7 +46,7 @@ func TestACalendarOfAServerIsChosenAndTakesTime(t *testing.T) {
 		s.Make(t, s.Home+"chores/", "VTODO")
 		s.Put(t, s.Calendar+"a.ics", file(vevent("a", o.at(2, "10:00"), 60)))
 		s.Put(t, s.Calendar+"b.ics", file(vevent("b", o.at(2, "13:00"), 60)))
-		id := o.connect(o.staff.UserID, s.URL, account())
+		id := o.connect(o.staff.UserID, s.URL, account(s))
 		at := path("/staff/%d/calendars/%s", o.staff.UserID, id)
 		waits := o.admin.Post(at+"/sync", nil).Is(200)
 		require.Equal(t, []any{"new", nil, ""}, []any{waits.Field("state"), waits.Field("last_synced_at"), waits.Field("last_error")}, "nobody has chosen yet")
@@ -80,7 +80,7 @@ func TestACalendarOfAServerIsChosenAndTakesTime(t *testing.T) {
 func TestAServerThatRefusesFailsAndItsPersonIsToldOnce(t *testing.T) {
 	onServers(t, func(t *testing.T, s caldavtest.Server) {
 		o := open9to5(t, nil, localCalendars, unlimited)
-		id := o.connect(o.staff.UserID, s.URL, account(object{"calendar": s.Calendar}))
+		id := o.connect(o.staff.UserID, s.URL, account(s, object{"calendar": s.Calendar}))
 		s.Put(t, s.Calendar+"a.ics", file(vevent("a", o.at(2, "10:00"), 60)))
 		require.Equal(t, "ok", o.synced(o.staff.UserID, id).Field("state"))
 		at := path("/staff/%d/calendars/%s", o.staff.UserID, id)
@@ -114,7 +114,7 @@ func TestAServerInTroubleIsToldApart(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	o := open9to5(t, nil, localCalendars, unlimited)
-	id := o.connect(o.staff.UserID, front.URL, account(object{"calendar": front.URL + strings.TrimPrefix(s.Calendar, s.URL)}))
+	id := o.connect(o.staff.UserID, front.URL, account(s, object{"calendar": front.URL + strings.TrimPrefix(s.Calendar, s.URL)}))
 	require.Equal(t, "ok", o.synced(o.staff.UserID, id).Field("state"))
 	for code, says := range map[int][2]string{403: {"forbidden", "does not allow"}, 404: {"missing", "has nothing at this address"}, 429: {"busy", "busy"}, 500: {"broken", "failed"}} {
 		status.Store(int32(code))

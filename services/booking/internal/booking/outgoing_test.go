@@ -18,7 +18,7 @@ import (
 // writesTo connects a calendar of a server into which appointments are written.
 func (o *office) writesTo(user int64, s caldavtest.Server) string {
 	o.t.Helper()
-	return o.connect(user, s.URL, account(object{"calendar": s.Calendar, "writes": true}))
+	return o.connect(user, s.URL, account(s, object{"calendar": s.Calendar, "writes": true}))
 }
 
 // written is what the calendar has, without line breaks inside of lines, once all is written that waits.
@@ -282,7 +282,7 @@ func TestWhatCannotBeWrittenWaits(t *testing.T) {
 	t.Parallel()
 	s := caldavtest.Radicale(t)
 	o := open9to5(t, nil, localCalendars, unlimited)
-	calendar := o.connect(o.staff.UserID, s.URL, account(object{"calendar": s.Calendar, "writes": true, "password": "another"}))
+	calendar := o.connect(o.staff.UserID, s.URL, account(s, object{"calendar": s.Calendar, "writes": true, "password": "another"}))
 	o.book(o.contact(0), o.at(2, "09:00")).Is(201)
 	o.work("outgoing-1")
 	require.EqualValues(t, 1, o.gauge("booking.outgoing_events"))

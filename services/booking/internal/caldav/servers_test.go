@@ -21,8 +21,12 @@ import (
 
 var base = fetch.Client(fetch.Options{Local: true, Timeout: time.Minute, Keep: MaxBytes + 1})
 
-func at(address string) *Client {
-	return New(base, Account{address, caldavtest.Username, caldavtest.Password})
+// at is a client of somebody at an address.
+func at(address string) *Client { return as(caldavtest.Server{Username: "ada"}, address) }
+
+// as is a client of the person of s at an address.
+func as(s caldavtest.Server, address string) *Client {
+	return New(base, Account{address, s.Username, caldavtest.Password})
 }
 
 // event is a file with one event at an hour of the second of March.
@@ -46,7 +50,7 @@ func key(t *testing.T, s caldavtest.Server, uid string) string {
 // changes are those since a mark, with the ETags of before.
 func changes(t *testing.T, s caldavtest.Server, since Mark, before map[string]string) Changes {
 	t.Helper()
-	ch, err := at(s.URL).Changes(t.Context(), s.Calendar, since, Reading{}, from, to, time.Now().Add(time.Hour), knows(before))
+	ch, err := as(s, s.URL).Changes(t.Context(), s.Calendar, since, Reading{}, from, to, time.Now().Add(time.Hour), knows(before))
 	require.NoError(t, err)
 	require.Nil(t, ch.Rest)
 	return ch
@@ -65,6 +69,7 @@ func keys(of []Object) (all []string) {
 }
 
 func onEach(t *testing.T, test func(*testing.T, caldavtest.Server)) {
+	t.Parallel()
 	for _, s := range caldavtest.Servers(t) {
 		t.Run(s.Name, func(t *testing.T) { test(t, s) })
 	}
@@ -74,8 +79,8 @@ func TestCalendarsAreFoundFromAnyAddressOfAServer(t *testing.T) {
 	onEach(t, func(t *testing.T, s caldavtest.Server) {
 		s.Make(t, s.Home+"garden/", "VEVENT")
 		s.Make(t, s.Home+"chores/", "VTODO")
-		for what, address := range map[string]string{"server": s.URL, "person": s.URL + "/ada/", "home": s.Home, "calendar": s.Calendar, "a page of the server": s.URL + "/no/such/page"} {
-			found, err := at(address).Find(t.Context())
+		for what, address := range map[string]string{"server": s.URL, "person": s.URL + "/" + s.Username + "/", "home": s.Home, "calendar": s.Calendar, "a page of the server": s.URL + "/no/such/page"} {
+			found, err := as(s, address).Find(t.Context())
 			require.NoError(t, err, what)
 			var hrefs []string
 			for _, c := range found.Calendars {
@@ -93,7 +98,7 @@ func TestCalendarsAreFoundFromAnyAddressOfAServer(t *testing.T) {
 
 func TestWrongPasswordsAreTold(t *testing.T) {
 	onEach(t, func(t *testing.T, s caldavtest.Server) {
-		_, err := New(base, Account{s.URL, caldavtest.Username, "another"}).Find(t.Context())
+		_, err := New(base, Account{s.URL, s.Username, "another"}).Find(t.Context())
 		require.ErrorIs(t, err, ErrSignIn)
 		_, err = New(base, Account{Address: s.URL}).Find(t.Context())
 		require.ErrorIs(t, err, ErrSignIn)
@@ -139,7 +144,7 @@ func TestOnlyChangesAreRead(t *testing.T) {
 
 func TestEventsAreWrittenOnlyOverTheVersionThatIsKnown(t *testing.T) {
 	onEach(t, func(t *testing.T, s caldavtest.Server) {
-		c, ctx := at(s.URL), t.Context()
+		c, ctx := as(s, s.URL), t.Context()
 		const uid = "4f0c@crm.example.com"
 		known := func(tag string) string {
 			t.Helper()
