@@ -13,12 +13,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/db"
@@ -47,9 +49,10 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	require.NotEmpty(t, server, "run `make test`, or this test under `go run ./deploy/local env -- go test …`")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, server)
+	on := connected(t, server)
+	conn, err := on.Acquire(ctx)
 	require.NoError(t, err)
-	defer conn.Close(ctx)
+	defer conn.Release()
 
 	template := "template_" + schema + "_" + fingerprint(t, migrations)
 	if !exists(ctx, t, conn, template) {
@@ -69,21 +72,36 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		conn, err := pgx.Connect(ctx, server)
+		var deadlocks int
+		err := on.QueryRow(ctx, `select deadlocks from pg_stat_database where datname = $1`, name).Scan(&deadlocks)
 		if err != nil && server != shared {
 			return // a server of the test's own, which it has stopped
 		}
 		require.NoError(t, err)
-		defer conn.Close(ctx)
-		var deadlocks int
-		require.NoError(t, conn.QueryRow(ctx, `select deadlocks from pg_stat_database where datname = $1`, name).Scan(&deadlocks))
 		if deadlocks > 0 {
 			t.Errorf("PostgreSQL ended %d deadlocks: transactions of this test lock the same rows in different orders, and waited a second each", deadlocks)
 		}
 		requireCounts(ctx, t, with(t, server, name), schema)
-		_, _ = conn.Exec(ctx, fmt.Sprintf(`drop database %s with (force)`, name))
+		_, _ = on.Exec(ctx, fmt.Sprintf(`drop database %s with (force)`, name))
 	})
 	return with(t, server, name)
+}
+
+// pools are those of this process to servers, by their addresses. To connect anew for each test took a sixth of the processor time of a service's start.
+var pools sync.Map
+
+func connected(t testing.TB, server string) *pgxpool.Pool {
+	t.Helper()
+	if known, ok := pools.Load(server); ok {
+		return known.(*pgxpool.Pool)
+	}
+	pool, err := pgxpool.New(context.Background(), server)
+	require.NoError(t, err)
+	known, twice := pools.LoadOrStore(server, pool)
+	if twice {
+		pool.Close()
+	}
+	return known.(*pgxpool.Pool)
 }
 
 // requireCounts fails the test when row_count says something else than a table that count_rows counts.
@@ -128,7 +146,7 @@ func PoolOf(t testing.TB, address string, n int) string {
 	return u.String()
 }
 
-func exists(ctx context.Context, t testing.TB, conn *pgx.Conn, database string) (found bool) {
+func exists(ctx context.Context, t testing.TB, conn *pgxpool.Conn, database string) (found bool) {
 	t.Helper()
 	require.NoError(t, conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, database).Scan(&found))
 	return found
@@ -136,7 +154,7 @@ func exists(ctx context.Context, t testing.TB, conn *pgx.Conn, database string) 
 
 // prepare makes the template under another name first, so that a test run that is cut off leaves none
 // half done.
-func prepare(ctx context.Context, t testing.TB, conn *pgx.Conn, server, template, schema string, migrations fs.FS) {
+func prepare(ctx context.Context, t testing.TB, conn *pgxpool.Conn, server, template, schema string, migrations fs.FS) {
 	t.Helper()
 	draft := template + "_draft"
 	for _, q := range []string{"drop database if exists %s with (force)", "create database %s template template0 encoding 'UTF8'"} {
