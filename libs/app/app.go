@@ -12,7 +12,9 @@ import (
 	"syscall"
 
 	"frontdesk/libs/memory"
+	"frontdesk/libs/op"
 	"frontdesk/libs/version"
+	"frontdesk/proto"
 )
 
 // Service is one of the five services: its name, schema and parts.
@@ -24,6 +26,8 @@ type Service struct {
 	Migrations fs.FS
 	// Build makes the parts. The schema is up to date by then; nothing runs yet.
 	Build func(ctx context.Context, k *Kit) (*Parts, error)
+	// Describe makes the manifest of the operations: openapi.Manifest if it is nil. A test that starts many keeps the one it has made.
+	Describe func(*op.Set) (*proto.Manifest, error)
 	// Commands are what its program does besides, by name. It ends after one of them.
 	Commands map[string]Command
 }

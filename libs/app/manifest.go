@@ -25,7 +25,11 @@ var seenEvery = time.Minute
 // announce publishes the manifest of the service: that of the newest of the versions that run, with the routes and pages that only others of
 // them have, so that a replica of the version before takes no route away when it starts again.
 func (r *runner) announce(ctx context.Context) error {
-	own, err := openapi.Manifest(r.parts.Ops)
+	describe := openapi.Manifest
+	if r.Describe != nil {
+		describe = r.Describe
+	}
+	own, err := describe(r.parts.Ops)
 	if err != nil {
 		return err
 	}

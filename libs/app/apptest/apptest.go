@@ -176,6 +176,10 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	// Those of the neighbours too, which the service may not make.
 	require.NoError(t, out.Neighbours.Ensure(context.Background(), proto.TopicsOf(cfg.Partitions)))
 	built := make(chan struct{})
+	usual := whole && len(configure) == 0 && slices.Contains(proto.Services, s.Name)
+	if usual {
+		s.Describe = manifestOf
+	}
 	build := s.Build
 	s.Build = func(ctx context.Context, k *app.Kit) (*app.Parts, error) {
 		p, err := build(ctx, k)
@@ -218,7 +222,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "the service does not start")
 	}
-	out.contract = contractOf(t, out.Parts.Ops, whole && len(configure) == 0)
+	out.contract = contractOf(t, out.Parts.Ops, usual)
 	for _, p := range out.Parts.PagePaths {
 		require.NoError(t, proto.MayShow(s.Name, p.GetPath()), "the gateway takes it")
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	protobuf "google.golang.org/protobuf/proto"
 
 	"frontdesk/libs/op"
 	"frontdesk/libs/openapi"
@@ -34,7 +34,6 @@ var contracts sync.Map
 
 func contractOf(t testing.TB, set *op.Set, usual bool) *contract {
 	t.Helper()
-	usual = usual && slices.Contains(proto.Services, set.Service)
 	if known, ok := contracts.Load(set.Service); ok && usual {
 		return known.(*contract)
 	}
@@ -54,6 +53,21 @@ func contractOf(t testing.TB, set *op.Set, usual bool) *contract {
 		contracts.Store(set.Service, c)
 	}
 	return c
+}
+
+// manifests keeps the manifest of each whole service whose knobs are those of all tests, which takes a quarter of a start.
+var manifests sync.Map
+
+func manifestOf(set *op.Set) (*proto.Manifest, error) {
+	known, ok := manifests.Load(set.Service)
+	if !ok {
+		made, err := openapi.Manifest(set)
+		if err != nil {
+			return nil, err
+		}
+		known, _ = manifests.LoadOrStore(set.Service, made)
+	}
+	return protobuf.CloneOf(known.(*proto.Manifest)), nil
 }
 
 const descriptionURL = "https://service.test/openapi.json"
