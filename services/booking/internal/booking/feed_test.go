@@ -57,107 +57,141 @@ func textOf(t testing.TB, e ical.Event, name string) string {
 	return text
 }
 
-func TestAPersonsOwnCalendarReadsTheirAppointments(t *testing.T) {
+func TestWhatAFeedSays(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)
-	at := o.feed(o.staff.UserID)
-	require.Empty(t, o.events(at))
+	t.Run("a person's own calendar reads their appointments", func(t *testing.T) {
+		o := o.again(t, nil)
+		at := o.feed(o.staff.UserID)
+		require.Empty(t, o.events(at))
 
-	email := "bea@example.com"
-	id := o.book(o.contact(0, email), o.at(2, "10:00"), object{"notes": "Allergic to nuts", "location_type": "client", "location": "’s-Gravenweg 1, l'Écluse; 2nd floor, left"}).Is(201).Text("id")
-	e := o.events(at)[id+"@frontdesk"]
-	require.Equal(t, "CONFIRMED", textOf(t, e, "STATUS"))
-	require.Equal(t, "Intake – An Peeters", textOf(t, e, "SUMMARY"))
-	require.Equal(t, "’s-Gravenweg 1, l'Écluse; 2nd floor, left", textOf(t, e, "LOCATION"))
-	start, err := e.DateTimeStart(nil)
-	require.NoError(t, err)
-	require.True(t, start.Equal(o.at(2, "10:00")), start)
+		email := "bea@example.com"
+		id := o.book(o.contact(0, email), o.at(2, "10:00"), object{"notes": "Allergic to nuts", "location_type": "client", "location": "’s-Gravenweg 1, l'Écluse; 2nd floor, left"}).Is(201).Text("id")
+		e := o.events(at)[id+"@frontdesk"]
+		require.Equal(t, "CONFIRMED", textOf(t, e, "STATUS"))
+		require.Equal(t, "Intake – An Peeters", textOf(t, e, "SUMMARY"))
+		require.Equal(t, "’s-Gravenweg 1, l'Écluse; 2nd floor, left", textOf(t, e, "LOCATION"))
+		start, err := e.DateTimeStart(nil)
+		require.NoError(t, err)
+		require.True(t, start.Equal(o.at(2, "10:00")), start)
 
-	// The same event stands in the client's calendar, by the mail.
-	mailed := eventsOf(t, string(o.lastMail(email).GetCalendar()))
-	require.Contains(t, mailed, id+"@frontdesk")
-	moved := o.at(3, "11:00")
-	o.admin.Post("/appointments/"+id+"/reschedule", object{"starts_at": stamp(moved)}).Is(200)
-	e, inMail := o.events(at)[id+"@frontdesk"], eventsOf(t, string(o.lastMail(email).GetCalendar()))[id+"@frontdesk"]
-	require.Equal(t, "1", e.Props.Get("SEQUENCE").Value)
-	for _, same := range []string{"SEQUENCE", "DTSTART", "DTEND"} {
-		require.Equal(t, inMail.Props.Get(same).Value, e.Props.Get(same).Value)
-	}
-
-	file := o.Visitor().Get(at).Is(200).Body
-	for _, secret := range []string{email, "nuts", "+32470000000", "470", "ATTENDEE", "ORGANIZER", "http"} {
-		require.NotContains(t, file, secret)
-	}
-	for _, line := range []string{"METHOD:PUBLISH\r\n", "X-WR-CALNAME:Praktijk Jansen\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT15M\r\n", "X-PUBLISHED-TTL:PT15M\r\n"} {
-		require.Contains(t, file, line)
-	}
-}
-
-func TestWhatAFeedSaysOfAnAppointmentFollowsItsStatus(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	at, contact := o.feed(o.staff.UserID), o.contact(0)
-	book := func(clock string, more ...object) string {
-		return o.book(contact, o.at(2, clock), more...).Is(201).Text("id")
-	}
-	asked, declined, cancelled := book("09:00", object{"status": "pending"}), book("10:00", object{"status": "pending"}), book("11:00")
-	online := book("12:00", object{"location_type": "online", "meeting_url": "https://meet.example/a"})
-	called := book("13:00", object{"location_type": "phone"})
-	o.admin.Post("/appointments/"+declined+"/decline", object{"reason": "no"}).Is(200)
-	o.admin.Post("/appointments/"+cancelled+"/cancel", object{"reason": "ill"}).Is(200)
-	status := func() map[string]string {
-		all := map[string]string{}
-		for uid, e := range o.events(at) {
-			all[strings.TrimSuffix(uid, "@frontdesk")] = textOf(t, e, "STATUS")
+		// The same event stands in the client's calendar, by the mail.
+		mailed := eventsOf(t, string(o.lastMail(email).GetCalendar()))
+		require.Contains(t, mailed, id+"@frontdesk")
+		moved := o.at(3, "11:00")
+		o.admin.Post("/appointments/"+id+"/reschedule", object{"starts_at": stamp(moved)}).Is(200)
+		e, inMail := o.events(at)[id+"@frontdesk"], eventsOf(t, string(o.lastMail(email).GetCalendar()))[id+"@frontdesk"]
+		require.Equal(t, "1", e.Props.Get("SEQUENCE").Value)
+		for _, same := range []string{"SEQUENCE", "DTSTART", "DTEND"} {
+			require.Equal(t, inMail.Props.Get(same).Value, e.Props.Get(same).Value)
 		}
-		return all
-	}
-	require.Equal(t, map[string]string{asked: "TENTATIVE", cancelled: "CANCELLED", online: "CONFIRMED", called: "CONFIRMED"}, status())
-	require.Equal(t, "Online", textOf(t, o.events(at)[online+"@frontdesk"], "LOCATION"))
-	require.Equal(t, "Telefonisch", textOf(t, o.events(at)[called+"@frontdesk"], "LOCATION"), "in the language of the business, and without the number")
-	o.Travel(31 * 24 * time.Hour)
-	require.NotContains(t, status(), cancelled)
-	require.Contains(t, status(), online)
-	o.Travel(62 * 24 * time.Hour)
-	require.Empty(t, status(), "90 days are over")
 
-	far := o.book(contact, o.at(399, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
-	farther := o.book(contact, o.at(402, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
-	require.Contains(t, status(), far)
-	require.NotContains(t, status(), farther)
-}
+		file := o.Visitor().Get(at).Is(200).Body
+		for _, secret := range []string{email, "nuts", "+32470000000", "470", "ATTENDEE", "ORGANIZER", "http"} {
+			require.NotContains(t, file, secret)
+		}
+		for _, line := range []string{"METHOD:PUBLISH\r\n", "X-WR-CALNAME:Praktijk Jansen\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT15M\r\n", "X-PUBLISHED-TTL:PT15M\r\n"} {
+			require.Contains(t, file, line)
+		}
+	})
+	t.Run("what it says of an appointment follows its status", func(t *testing.T) {
+		o := o.again(t, nil)
+		at, contact := o.feed(o.staff.UserID), o.contact(0)
+		book := func(clock string, more ...object) string {
+			return o.book(contact, o.at(2, clock), more...).Is(201).Text("id")
+		}
+		asked, declined, cancelled := book("09:00", object{"status": "pending"}), book("10:00", object{"status": "pending"}), book("11:00")
+		online := book("12:00", object{"location_type": "online", "meeting_url": "https://meet.example/a"})
+		called := book("13:00", object{"location_type": "phone"})
+		o.admin.Post("/appointments/"+declined+"/decline", object{"reason": "no"}).Is(200)
+		o.admin.Post("/appointments/"+cancelled+"/cancel", object{"reason": "ill"}).Is(200)
+		status := func() map[string]string {
+			all := map[string]string{}
+			for uid, e := range o.events(at) {
+				all[strings.TrimSuffix(uid, "@frontdesk")] = textOf(t, e, "STATUS")
+			}
+			return all
+		}
+		require.Equal(t, map[string]string{asked: "TENTATIVE", cancelled: "CANCELLED", online: "CONFIRMED", called: "CONFIRMED"}, status())
+		require.Equal(t, "Online", textOf(t, o.events(at)[online+"@frontdesk"], "LOCATION"))
+		require.Equal(t, "Telefonisch", textOf(t, o.events(at)[called+"@frontdesk"], "LOCATION"), "in the language of the business, and without the number")
+		o.Travel(31 * 24 * time.Hour)
+		require.NotContains(t, status(), cancelled)
+		require.Contains(t, status(), online)
+		o.Travel(62 * 24 * time.Hour)
+		require.Empty(t, status(), "90 days are over")
 
-func TestAFeedOfTheBusyTimeAloneSaysNothingElse(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	at := o.feed(o.staff.UserID, object{"details": "busy"})
-	id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
-	e := o.events(at)[id+"@frontdesk"]
-	require.Equal(t, "Bezet", textOf(t, e, "SUMMARY"))
-	require.Nil(t, e.Props.Get("LOCATION"))
-	file := o.Visitor().Get(at).Is(200).Body
-	for _, secret := range []string{"Peeters", "Intake", "Kerkstraat"} {
-		require.NotContains(t, file, secret)
-	}
-}
-
-func TestACalendarThatHasTheFeedIsToldThatNothingChanged(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	at := o.feed(o.staff.UserID)
-	o.book(o.contact(0), o.at(2, "10:00")).Is(201)
-	tag := o.Visitor().Get(at).Is(200).Header.Get("ETag")
-	require.NotEmpty(t, tag)
-	o.Travel(time.Hour)
-	for _, has := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
-		again := o.Visitor().With("If-None-Match", has).Get(at).Is(304)
-		require.Empty(t, again.Body)
-		require.Equal(t, tag, again.Header.Get("ETag"))
-	}
-	o.Visitor().With("If-None-Match", `"other"`).Get(at).Is(200)
-	o.book(o.contact(0), o.at(2, "11:00")).Is(201)
-	require.NotEqual(t, tag, o.Visitor().With("If-None-Match", tag).Get(at).Is(200).Header.Get("ETag"))
-	require.Equal(t, stamp(o.Now()), o.admin.Get(path("/staff/%d/calendar-feed", o.staff.UserID)).Is(200).Text("last_read_at"))
+		far := o.book(contact, o.at(399, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
+		farther := o.book(contact, o.at(402, "09:00"), object{"outside_hours": true}).Is(201).Text("id")
+		require.Contains(t, status(), far)
+		require.NotContains(t, status(), farther)
+	})
+	t.Run("one of the busy time alone says nothing else", func(t *testing.T) {
+		o := o.again(t, nil)
+		at := o.feed(o.staff.UserID, object{"details": "busy"})
+		id := o.book(o.contact(0), o.at(2, "10:00")).Is(201).Text("id")
+		e := o.events(at)[id+"@frontdesk"]
+		require.Equal(t, "Bezet", textOf(t, e, "SUMMARY"))
+		require.Nil(t, e.Props.Get("LOCATION"))
+		file := o.Visitor().Get(at).Is(200).Body
+		for _, secret := range []string{"Peeters", "Intake", "Kerkstraat"} {
+			require.NotContains(t, file, secret)
+		}
+	})
+	t.Run("a calendar that has it is told that nothing changed", func(t *testing.T) {
+		o := o.again(t, nil)
+		at := o.feed(o.staff.UserID)
+		o.book(o.contact(0), o.at(2, "10:00")).Is(201)
+		tag := o.Visitor().Get(at).Is(200).Header.Get("ETag")
+		require.NotEmpty(t, tag)
+		o.Travel(time.Hour)
+		for _, has := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
+			again := o.Visitor().With("If-None-Match", has).Get(at).Is(304)
+			require.Empty(t, again.Body)
+			require.Equal(t, tag, again.Header.Get("ETag"))
+		}
+		o.Visitor().With("If-None-Match", `"other"`).Get(at).Is(200)
+		o.book(o.contact(0), o.at(2, "11:00")).Is(201)
+		require.NotEqual(t, tag, o.Visitor().With("If-None-Match", tag).Get(at).Is(200).Header.Get("ETag"))
+		require.Equal(t, stamp(o.Now()), o.admin.Get(path("/staff/%d/calendar-feed", o.staff.UserID)).Is(200).Text("last_read_at"))
+	})
+	t.Run("an erased client is gone from it", func(t *testing.T) {
+		o := o.again(t, nil)
+		at, contact := o.feed(o.staff.UserID), o.contact(0)
+		o.book(contact, o.at(2, "10:00")).Is(201)
+		require.Len(t, o.events(at), 1)
+		o.forget([]string{contact})
+		require.Empty(t, o.events(at))
+	})
+	t.Run("the token of a link is not kept", func(t *testing.T) {
+		o := o.again(t, nil)
+		o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
+		link := linkIn(t, o.lastMail("ann@example.com"))
+		o.Visitor().Post("/booking/manage", object{"token": link}).Is(200)
+		require.Equal(t, []string{"outbox", proto.MailTopic}, o.Holding(link), "on its way by mail")
+	})
+	// Everybody's clock shows the appointment at its hour, on both sides of both changes of a year.
+	t.Run("an appointment keeps its hour over both changes of clocks", func(t *testing.T) {
+		o := o.again(t, nil)
+		at, contact := o.feed(o.staff.UserID), o.contact(0)
+		zone := o.Kit.Config.Zone
+		booked, offsets := map[string]time.Time{}, map[string]bool{}
+		for day := 1; day < 380; day += 7 {
+			start := o.at(day, "09:30")
+			booked[o.book(contact, start, object{"outside_hours": true}).Is(201).Text("id")+"@frontdesk"] = start
+		}
+		events := o.events(at)
+		require.Len(t, events, len(booked))
+		for uid, start := range booked {
+			e := events[uid]
+			shown, err := e.DateTimeStart(time.UTC)
+			require.NoError(t, err)
+			require.True(t, shown.Equal(start))
+			require.Equal(t, "09:30", shown.In(zone).Format("15:04"))
+			offsets[shown.In(zone).Format("-0700")] = true
+		}
+		require.Len(t, offsets, 2)
+	})
 }
 
 func TestAnAddressEndsWithItsSuccessorItsEndAndItsPerson(t *testing.T) {
@@ -200,16 +234,6 @@ func TestTheAddressOfSomebodyWhoMayNoLongerSeeAppointmentsAnswersNothing(t *test
 	o.Eventually(func() bool { return o.Visitor().Raw("GET "+at, nil).Status == 404 })
 }
 
-func TestAnErasedClientIsGoneFromTheFeed(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	at, contact := o.feed(o.staff.UserID), o.contact(0)
-	o.book(contact, o.at(2, "10:00")).Is(201)
-	require.Len(t, o.events(at), 1)
-	o.forget([]string{contact})
-	require.Empty(t, o.events(at))
-}
-
 func TestWhoMayHaveAnAddressForWhom(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)
@@ -236,15 +260,6 @@ func TestWhoMayHaveAnAddressForWhom(t *testing.T) {
 	require.Empty(t, o.Holding(token), "its hash is kept")
 }
 
-func TestTheTokenOfALinkIsNotKept(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	o.Visitor().Post("/booking/book", o.visit(o.service, o.token(o.service), o.at(2, "10:00"), "ann@example.com")).Is(201)
-	link := linkIn(t, o.lastMail("ann@example.com"))
-	o.Visitor().Post("/booking/manage", object{"token": link}).Is(200)
-	require.Equal(t, []string{"outbox", proto.MailTopic}, o.Holding(link), "on its way by mail")
-}
-
 func TestAnAddressIsReadSixtyTimesAnHour(t *testing.T) {
 	t.Parallel()
 	o := open9to5(t, nil)
@@ -257,31 +272,8 @@ func TestAnAddressIsReadSixtyTimesAnHour(t *testing.T) {
 	o.Visitor().Get(other).Is(200)
 }
 
-// Everybody's clock shows the appointment at its hour, on both sides of both changes of a year.
-func TestAnAppointmentKeepsItsHourOverBothChangesOfClocks(t *testing.T) {
-	t.Parallel()
-	o := open9to5(t, nil)
-	at, contact := o.feed(o.staff.UserID), o.contact(0)
-	zone := o.Kit.Config.Zone
-	booked, offsets := map[string]time.Time{}, map[string]bool{}
-	for day := 1; day < 380; day += 7 {
-		start := o.at(day, "09:30")
-		booked[o.book(contact, start, object{"outside_hours": true}).Is(201).Text("id")+"@frontdesk"] = start
-	}
-	events := o.events(at)
-	require.Len(t, events, len(booked))
-	for uid, start := range booked {
-		e := events[uid]
-		shown, err := e.DateTimeStart(time.UTC)
-		require.NoError(t, err)
-		require.True(t, shown.Equal(start))
-		require.Equal(t, "09:30", shown.In(zone).Format("15:04"))
-		offsets[shown.In(zone).Format("-0700")] = true
-	}
-	require.Len(t, offsets, 2)
-}
-
 func TestFiveThousandAppointments(t *testing.T) {
+	t.Parallel()
 	o := open9to5(t, nil)
 	at := o.feed(o.staff.UserID)
 	id := o.book(o.contact(0), o.at(1, "10:00")).Is(201).Text("id")
