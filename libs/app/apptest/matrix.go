@@ -2,10 +2,11 @@ package apptest
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,10 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// CheckAccess calls every operation that proto/operations.json lists for the service as every kind of
-// caller: nobody, and users with each role of a new site, seeing all or their own, and with each permission
-// alone, over a session, an application password and one for assistants. Where a role sees all, the
-// password is that of a site administrator, limited to what the role holds. It requires the answer that
-// the list's permission asks for; what an allowed call then meets (400, 404, 409) is not its affair.
+// CheckAccess calls every operation that proto/operations.json lists for the service as each caller that may get another answer than the others: nobody, a
+// site administrator, and over a session, an application password and one for assistants a role that holds only its permission, and one that holds all others.
+// The password is that of a site administrator, limited to what the role holds. It requires the answer that the list's permission asks for; what an allowed call
+// then meets (400, 404, 409) is not its affair.
 func (s *Service) CheckAccess() {
 	s.t.Helper()
 	callers := s.callers()
@@ -33,7 +33,7 @@ func (s *Service) CheckAccess() {
 		if o.Method != http.MethodGet {
 			body = map[string]any{}
 		}
-		for _, c := range callers {
+		for _, c := range callers(o) {
 			want := o.refusal(c)
 			a := c.client.Call(route, body)
 			require.Equal(s.t, want, refusalOf(a), "%s as %s: %d %s", route, c.name, a.Status, a.Body)
@@ -169,46 +169,47 @@ type caller struct {
 	assistant bool
 }
 
-func (s *Service) callers() []caller {
+// callers makes a role for each permission, and gives those who call an operation.
+func (s *Service) callers() func(listed) []caller {
 	s.t.Helper()
-	type role struct {
-		name, visibility string
-		holds            []string
-	}
-	roles := []role{{"site_admin", "all", auth.Permissions}, {"nobody", "own", nil}}
-	for _, visibility := range []string{"all", "own"} {
-		roles = append(roles, role{"manager-" + visibility, visibility, auth.Permissions},
-			role{"staff-" + visibility, visibility, []string{auth.ViewContacts, auth.EditContacts, auth.ManageBookings}})
-	}
+	holds := map[string][]string{"nobody": nil}
 	for _, p := range auth.Permissions {
-		roles = append(roles, role{strings.TrimPrefix(p, "svc_"), "all", []string{auth.ViewContacts, p}})
+		name := strings.TrimPrefix(p, "svc_")
+		holds["only "+name] = []string{auth.ViewContacts, p}
+		// Without sight of contacts no other right counts.
+		holds["not "+name] = slices.DeleteFunc(slices.Clone(auth.Permissions), func(q string) bool { return q == p })
 	}
-	// A right without sight of contacts is none.
-	roles = append(roles, role{"blind", "all", []string{auth.ManageCRM, auth.ManageIntegrations, auth.ManageForms, auth.ManageBookings, auth.EditContacts}})
-	var names []string
-	for _, r := range roles {
-		if r.name != auth.SiteAdmin {
-			s.Role(r.name, r.visibility, r.holds...)
-		}
-		names = append(names, r.name)
+	names := slices.Sorted(maps.Keys(holds))
+	for _, name := range names {
+		s.Role(name, "all", holds[name]...)
 	}
-	s.identity(auth.AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: names, IdleHours: 8}}})
-	s.Eventually(func() bool { return len(s.Kit.Identity.Access().GetRoles()) == len(names) })
-	all := []caller{{name: "nobody at all", client: s.Visitor()}}
-	for _, r := range roles {
-		holds := map[string]bool{}
-		for _, p := range r.holds {
-			holds[p] = true
+	s.identity(auth.AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: append(names, auth.SiteAdmin), IdleHours: 8}}})
+	s.Eventually(func() bool { return len(s.Kit.Identity.Access().GetRoles()) == len(names)+1 })
+
+	known := map[string][]caller{}
+	of := func(role string) []caller {
+		if known[role] == nil {
+			held := map[string]bool{}
+			for _, p := range holds[role] {
+				held[p] = true
+			}
+			password := s.user(&proto.ApplicationPassword{Limited: true, Permissions: holds[role]}, auth.SiteAdmin)
+			known[role] = []caller{{name: role + " with a password", client: password, holds: held},
+				{name: role + " in a browser", client: s.AsSession(role), holds: held, session: true},
+				{name: role + "'s assistant", client: s.AsAssistant(role), holds: held, assistant: true}}
 		}
-		password := caller{name: fmt.Sprint(r.name, " with a password"), holds: holds}
-		if r.visibility == "all" {
-			password.client = s.user(&proto.ApplicationPassword{Limited: true, Permissions: r.holds}, auth.SiteAdmin)
-		} else {
-			password.client = s.As(r.name)
-		}
-		all = append(all, password,
-			caller{name: fmt.Sprint(r.name, " in a browser"), client: s.AsSession(r.name), holds: holds, session: true},
-			caller{name: fmt.Sprint(r.name, "'s assistant"), client: s.AsAssistant(r.name), holds: holds, assistant: true})
+		return known[role]
 	}
-	return all
+	all := map[string]bool{}
+	for _, p := range auth.Permissions {
+		all[p] = true
+	}
+	always := []caller{{name: "nobody at all", client: s.Visitor()}, {name: "a site administrator", client: s.AsSession(auth.SiteAdmin), holds: all, session: true}}
+	return func(o listed) []caller {
+		if o.Permission == nil {
+			return slices.Concat(always, of("nobody"))
+		}
+		name := strings.TrimPrefix(*o.Permission, "svc_")
+		return slices.Concat(always, of("only "+name), of("not "+name), of("not view_contacts"))
+	}
 }
