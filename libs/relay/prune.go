@@ -57,8 +57,8 @@ func consumedBefore(ctx context.Context, log Log, readers []string, partitions [
 	return consumed, nil
 }
 
-// still are those partitions that have their newest message yet, and of which no loss is being repaired. What readers have consumed since a loss, in the places of what was lost, says nothing
-// about the rows.
+// still are those partitions that have their newest message yet, and of which no loss is being repaired. What readers have consumed since a loss, in
+// the places of what was lost, says nothing about the rows.
 func (r *Relay) still(ctx context.Context, partitions []Partition) (still []Partition, err error) {
 	bounds, err := r.Log.Bounds(ctx, partitions)
 	if err != nil {
@@ -92,6 +92,5 @@ func (r *Relay) prunePartition(ctx context.Context, p Partition, consumed int64)
 		}
 	}
 	return r.DB.ExecSlices(ctx, sliceRows, `delete from outbox where ctid = any(array(select ctid from outbox where topic = $1 and partition = $2
-		and sent_at < now() - $3::interval and "offset" < $4
-		order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, sliceRows)
+		and sent_at < now() - $3::interval and "offset" < $4 order by sent_at limit $5 for update skip locked))`, p.Topic, p.Number, keepSent, consumed, sliceRows)
 }

@@ -150,8 +150,7 @@ type row struct {
 func (x *row) partition() Partition { return Partition{x.Topic, x.placed.Partition} }
 
 // done says what a round did: more, that another should follow at once; busy, that another process has the claim or had it just now, or
-// that a repair goes on. settled
-// are the partitions that have all that they were given, or of which the rest waits again.
+// that a repair goes on. settled are the partitions that have all that they were given, or of which the rest waits again.
 type done struct {
 	sent       int
 	more, busy bool

@@ -348,25 +348,34 @@ const slowly = `create function slowly() returns trigger language plpgsql as $$ 
 func TestALossOfMoreRowsThanARoundHasTimeForIsRepairedSliceBySlice(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t, "desk", nil)
-	on, log := partition(proto.AuditTopic), &relaytest.Log{}
+	on, entries, log := partition(proto.MailTopic), partition(proto.AuditTopic), &relaytest.Log{}
 	const stand, all = 500, 5500
-	var last db.Message
-	for i := range all {
-		last = db.Message{Topic: on.Topic, Key: fmt.Sprint(i), Value: []byte("x")}
-		log.Put(on, last)
+	sent := func(on relay.Partition, n int) {
+		var last db.Message
+		for i := range n {
+			last = db.Message{Topic: on.Topic, Key: fmt.Sprint(i), Value: []byte("x")}
+			log.Put(on, last)
+		}
+		_, err := d.Pool.Exec(t.Context(), `insert into outbox (topic, key, value, hash, partition, "offset", sent_at)
+			select $1, n, 'x', 0, 0, n, now() - ($2 - n / 7) * interval '1 ms' from generate_series(0, $2 - 1) n`, on.Topic, n)
+		require.NoError(t, err)
+		_, err = d.Pool.Exec(t.Context(), `insert into published (topic, partition, "offset", digest, sent_at) select topic, partition, "offset", $1, sent_at from outbox order by seq desc limit 1`, last.Digest())
+		require.NoError(t, err)
 	}
-	_, err := d.Pool.Exec(t.Context(), `insert into outbox (topic, key, value, hash, partition, "offset", sent_at)
-		select $1, n, 'x', 0, 0, n, now() - ($2 - n / 7) * interval '1 ms' from generate_series(0, $2 - 1) n`, on.Topic, all)
-	require.NoError(t, err)
-	_, err = d.Pool.Exec(t.Context(), `insert into published (topic, partition, "offset", digest, sent_at) select topic, partition, "offset", $1, sent_at from outbox order by seq desc limit 1`, last.Digest())
-	require.NoError(t, err)
-	_, err = d.Pool.Exec(t.Context(), slowly)
+	sent(on, all)
+	sent(entries, 2)
+	_, err := d.Pool.Exec(t.Context(), slowly)
 	require.NoError(t, err)
 	other := (&relay.Relay{DB: d, Log: &caller{Log: log}}).Sender()
 	require.NoError(t, other.Round(t.Context()), "it has verified all, and notices nothing by its own connections")
 
 	log.Cut(on, stand)
+	log.Cut(entries, 0)
+	for range 2 { // so that the next message does not show the loss by its place
+		log.Put(entries, db.Message{Topic: entries.Topic, Key: "of another service"})
+	}
 	tell(t, d, on.Topic, "new", "x")
+	tell(t, d, entries.Topic, "new", "x")
 	tell(t, d, proto.AppsTopic, "elsewhere", "x")
 	dies := (&relay.Relay{DB: d, Log: log}).Sender()
 	require.NoError(t, dies.Round(t.Context()))
@@ -375,6 +384,7 @@ func TestALossOfMoreRowsThanARoundHasTimeForIsRepairedSliceBySlice(t *testing.T)
 	require.Less(t, began, all-stand, "some rows do not wait yet")
 	require.NoError(t, other.Round(t.Context()))
 	require.Len(t, log.Keys(on.Topic), stand, "nothing overtakes them")
+	require.Len(t, log.Keys(entries.Topic), 2, "nor those of a partition to which the first process did not come")
 	require.Greater(t, waits(t, d), began, "it has gone on where the one before had come to")
 	require.NoError(t, other.Round(t.Context()))
 	require.Equal(t, []string{"elsewhere"}, log.Keys(proto.AppsTopic), "other partitions have their turn between")
@@ -385,6 +395,7 @@ func TestALossOfMoreRowsThanARoundHasTimeForIsRepairedSliceBySlice(t *testing.T)
 		require.Equal(t, fmt.Sprint(i), key, "in their order, and once")
 	}
 	require.Equal(t, "new", keys[all])
+	require.Equal(t, []string{"of another service", "of another service", "0", "1", "new"}, log.Keys(entries.Topic))
 	require.NoError(t, (&relay.Relay{DB: d, Log: log}).Flush(t.Context()))
 	require.Len(t, log.Keys(on.Topic), all+1)
 }

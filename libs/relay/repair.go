@@ -182,17 +182,15 @@ func (s *sender) sendNewestAgain(ctx context.Context, about []db.Message) error 
 const lose, again = `insert into lost_topic (topic, since) `, ` on conflict (topic) do update set since = excluded.since`
 
 // sliceRows is how many rows one transaction lets wait again, deletes or settles. Who has to lock the relay waits for a slice at the most.
-const sliceRows = 1000
+const sliceRows = 500
 
 // sendLostAgain lets the rows of a partition wait again, from the first one that the log has not, and publishes the state of all records where these rows are not
 // enough. It goes in slices, from the oldest row on, each a transaction: a loss may be larger than what a round has time for, and than what its process lives for.
 // The first transaction moves what is published back to the first row that the log has not, and sets published.next, by which every process knows that some rows do
 // not wait yet; the last one moves it back to the newest row that the log has. So who takes over goes on where the one before has come to, and sends nothing to
-// the partition before that. done is false if rows were left at the time until.
+// the partition before that. done is false if rows were left at the time until. The first transaction does not wait for later even if it is over: only this process
+// knows of the loss until then, and what another one sends may hide it.
 func (s *sender) sendLostAgain(ctx context.Context, published own, until time.Time) (done bool, err error) {
-	if time.Now().After(until) {
-		return false, nil
-	}
 	if published.next == nil {
 		first, err := s.firstLost(ctx, published)
 		if err != nil {
@@ -203,14 +201,13 @@ func (s *sender) sendLostAgain(ctx context.Context, published own, until time.Ti
 		}
 		published = first
 	}
-	for {
-		if err := s.whileMine(ctx, func(tx pgx.Tx) (err error) {
+	for !done && err == nil && time.Now().Before(until) {
+		err = s.whileMine(ctx, func(tx pgx.Tx) (err error) {
 			done, err = s.slice(ctx, tx, &published)
 			return err
-		}); err != nil || done || time.Now().After(until) {
-			return done, err
-		}
+		})
 	}
+	return done, err
 }
 
 // whileMine runs f in a transaction, with the relay's row locked, if the claim is this process's: nobody else has marked a row or moved anything since then.

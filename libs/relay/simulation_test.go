@@ -753,7 +753,7 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 	}
 	parts := p.included(plan, published)
 	bounds, _ := p.Bounds(context.Background(), parts)
-	r := repaired{tails: map[Partition]int64{}}
+	r, left := repaired{tails: map[Partition]int64{}}, simSlices
 	var steps []func()
 	for _, at := range parts {
 		steps = append(steps, func() {
@@ -788,7 +788,7 @@ func (p *process) repair(plan plan, published map[Partition]own, then func(repai
 			p.then(func() {
 				switch {
 				case f.missing:
-					p.sendLostAgain(x, simSlices, repaired)
+					p.sendLostAgain(x, &left, repaired)
 				case sent:
 					repaired(true, p.settle(x, f))
 				default:
@@ -832,11 +832,11 @@ func (p *process) settle(published own, f finding) error {
 	return w.whileMine(p, func() error { return w.move(published, &f.newest) })
 }
 
-// sendLostAgain lets the rows of a loss wait again, in so many slices at the most, each of them a step.
-func (p *process) sendLostAgain(published own, slices int, then func(done bool, err error)) {
+// sendLostAgain lets the rows of a loss wait again, in as many slices as are left to the round, each of them a step.
+func (p *process) sendLostAgain(published own, left *int, then func(done bool, err error)) {
 	w := p.w
-	next := func(published own, slices int) {
-		p.then(func() { p.sendLostAgain(published, slices, then) })
+	next := func(published own) {
+		p.then(func() { p.sendLostAgain(published, left, then) })
 	}
 	if published.next == nil {
 		first, err := p.firstLost(published)
@@ -847,15 +847,20 @@ func (p *process) sendLostAgain(published own, slices int, then func(done bool, 
 			then(false, err)
 			return
 		}
-		next(first, slices)
+		next(first)
 		return
 	}
+	if *left == 0 {
+		then(false, nil)
+		return
+	}
+	*left--
 	var done bool
-	if err := w.whileMine(p, func() (err error) { done, err = w.slice(&published); return err }); err != nil || done || slices == 1 {
+	if err := w.whileMine(p, func() (err error) { done, err = w.slice(&published); return err }); err != nil || done || *left == 0 {
 		then(done, err)
 		return
 	}
-	next(published, slices-1)
+	next(published)
 }
 
 func (w *world) whileMine(p *process, f func() error) error {
