@@ -67,6 +67,9 @@ async function contextOf(browser, options) {
 /** How many times as slow as this machine a page is. What a test does before the page is ready then fails each time. */
 const slow = Number(process.env.SLOW ?? 1)
 
+/** For how long a test waits for what has to come, in milliseconds. */
+export const patience = 15000 * slow
+
 /**
  * A page of a new visitor, who wants less motion: drawing the frames of transitions took a quarter of the browser's time. end() fails
  * after an error, a refused resource, a cookie, or a request to a host that is not in hosts. delays lets answers come in any order; with
@@ -76,7 +79,7 @@ export async function visitor(browser, options = {}) {
   const { delays = false, scripts = true, hosts = [], ...rest } = options
   const { context, page, leave } = await contextOf(browser, { locale: "en-GB", timezoneId: "Europe/Brussels", viewport: { width: 1100, height: 900 }, reducedMotion: "reduce", ...rest })
   if (rest.javaScriptEnabled === false) noScript.add(context)
-  page.setDefaultTimeout(15000 * slow)
+  page.setDefaultTimeout(patience)
   if (slow > 1) await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate: slow })
   const problems = []
   page.on("pageerror", (e) => problems.push("error: " + e.message))
@@ -200,7 +203,7 @@ export const gone = (page, selector) =>
       if (waited > patience) throw new Error(selector + " does not go")
       await new Promise((resolve) => setTimeout(resolve, 30))
     }
-  }, [selector, 15000 * slow])
+  }, [selector, patience])
 
 /**
  * Waits until what was just changed is drawn and every transition and finite animation has ended, and answers whether axe is there, and the page's style

@@ -15,15 +15,23 @@ before(async () => {
 
 /** The addresses of a screen: with a record where it is of one, and the calendar's in each of its views. */
 const addresses = (path) =>
-  path === "/calendar" ? ["day", "week", "month", "list"].map((view) => `${path}?view=${view}&date=${ids[path]}`)
+  path === "/calendar" ? ["day", "week", "month", "list", "week&colour=service"].map((view) => `${path}?date=${ids[path]}&view=${view}`)
+  : path === "/appointments/$id" ? [ids[path], ids.request].map((id) => path.replace("$id", id))
+  : path === "/appointments/new" ? [path, `${path}?contact=${ids["/contacts/$id"]}&service=${ids["/services/$id"]}`]
   : path === "/hours" ? [path, path + "?staff=business"]
   : [path.replace("$id", ids[path])]
+
+/** What shows that a screen is there. A month has place for the first few of a day. */
+const ready = (page, at) =>
+  /^\/calendar\?.*=(day|week|list|service)$/.test(at) ? page.locator("#main").getByText(ids.client)
+  : at.startsWith("/appointments/new?") ? page.locator(".time")
+  : page.locator("main h1")
 
 // By the folder of their program, because a test that takes minutes counts as one that hangs.
 const folderOf = ([, { screen }]) => screen.split("/")[1]
 for (const folder of new Set(screens.map(folderOf))) {
   test(`every screen of ${folder}, in every mode`, () =>
-    checkScreens("every", (page) => screens.filter((s) => folderOf(s) === folder).flatMap(([path]) => addresses(path).map((at, i) => [at, page.locator("main h1"), path + (i || "")]))))
+    checkScreens("every", (page) => screens.filter((s) => folderOf(s) === folder).flatMap(([path]) => addresses(path).map((at, i) => [at, ready(page, at), path + (i || "")]))))
 }
 
 /** A page by its path as services register it: its address, and whether somebody is signed in there. What is not for people has none. */

@@ -18,15 +18,7 @@ async function wrong(name, html) {
 let ids, form
 before(async () => {
   ids = await records()
-  // Every kind of question, of which one is wrong.
-  const kinds = { number: {}, date: {}, url: {}, checkbox: {}, long_text: {}, dropdown: { options: ["Garden", "Street"] }, choices: { options: ["Morning", "Noon"] } }
-  const fields = await Promise.all(Object.entries(kinds).map(([type, more]) => desk.admin.post("/fields", { entity: "contact", type, label: "Our " + type, ...more })))
-  form = await desk.admin.post("/forms", { name: "All kinds", status: "publish", definition: { elements: [
-    { id: "h", type: "heading", text: "About you", level: 2 }, { id: "p", type: "paragraph", text: "We ask\nwhat we need." },
-    { id: "email", type: "field", target: "contact.email", required: true }, { id: "phone", type: "field", target: "contact.phone", width: "half" },
-    ...fields.map((f) => ({ id: f.type, type: "field", target: "contact.fields." + f.key, label: "My " + f.type, help: "As you like", required: f.type === "choices" })),
-    { id: "ok", type: "consent", label: "Your details", text: "You may keep them.", purpose: "privacy", required: true },
-  ] } })
+  form = { id: ids["/forms/$id"] }
   await until("the form", async () => (await fetch(`${desk.gateway}/f/${form.id}`)).ok)
   await until("the form at booking", () => desk.admin.patch("/services/" + desk.intake.id, { form_id: form.id }).catch(() => undefined))
   await desk.admin.patch("/pages/" + ids["/pages/$id"], { status: "publish" })

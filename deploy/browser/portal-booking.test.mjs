@@ -1,10 +1,10 @@
 // The booking screens of the portal, in a real browser: calendar, appointments, services and working hours, every state, by
-// mouse and by keyboard.
+// mouse and by keyboard. Screens as they begin are looked at in every.test.mjs.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { checkScreens, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
+import { dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
 
 const clock = (moment) => wall(moment).slice(11)
 
@@ -506,13 +506,4 @@ test("without permission nothing is offered that would be refused, and without t
   assert.equal(await v.page.getByRole("link", { name: "Calendar" }).count(), 0)
   await check(v.page, "portal booking off")
   await v.end()
-})
-
-// The screens as they begin are looked at in every.test.mjs.
-test("a request, and the free times of a client's appointment, in every mode", async () => {
-  const a = await appointment({ days: 19, status: "pending" })
-  await checkScreens("booking", (page) => [
-    ["/appointments/" + a.id, page.getByRole("heading", { name: a.client.name }), "appointment"],
-    [`/appointments/new?contact=${a.client.id}&service=${desk.intake.id}`, page.locator(".time"), "new"],
-  ])
 })

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, shot } from "./browser.mjs"
 import { Client, ripe, until } from "./system.mjs"
-import { checkScreens, colleague, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
+import { colleague, dayOf, desk, member, open, team, unique, wall } from "./team.mjs"
 
 const clock = (moment) => wall(moment).slice(11)
 
@@ -289,9 +289,4 @@ test("services are put into an order by keys and by hand, and onto a page", asyn
   assert.ok((await desk.admin.get("/pages?per_page=100")).items.some((p) => p.title === name && p.content.includes(extra.id)))
   await desk.admin.call("DELETE", "/services/" + extra.id)
   await v.end()
-})
-
-test("the colours of services in the calendar, in every mode", async () => {
-  const a = await appointment(52)
-  await checkScreens("calendar", (page) => [["/calendar?view=week&colour=service&date=" + dayOf(a.starts_at), page.getByRole("button", { name: a.client }), "colours"]])
 })

@@ -173,7 +173,7 @@ const looking = ["/", "/tasks", "/approvals", "/contacts", "/contacts/$id", "/or
   "/forms", "/forms/$id", "/pages", "/pages/$id", "/submissions", "/submissions/$id", "/people", "/people/$id", "/settings", "/settings/notifications", "/settings/tags", "/settings/support"]
 
 /** What somebody who only looks may press on a screen: it changes nothing. */
-const harmless = /^((Filters|More filters|Columns|Name|Organization|Created|Last activity|Possible duplicates|Today|Previous day|Next day|Day|Week|Month|List|Print|Year|More actions|See them|Write a mail|Call|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|\d\d:\d\d))/
+const harmless = /^((Filters|More filters|Columns|Name|Organization|Created|Last activity|Possible duplicates|Today|Previous day|Next day|Day|Week|Month|List|Print|Year|More actions|See them|Write a mail|Call|Copy: .*|Your account|Send|Send the reason)$|[^\n]+\n(Question|Heading|Text|Consent|\d\d:\d\d))/
 
 /** What they may change because it is their own. */
 const theirOwn = { "/hours": ["Connect a calendar", "Create address"], "/settings/notifications": ["Save"] }

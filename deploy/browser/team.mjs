@@ -1,6 +1,6 @@
 // The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
-import { check, checkModes, gone, launch, member as signedIn } from "./browser.mjs"
+import { check, checkModes, gone, launch, member as signedIn, patience } from "./browser.mjs"
 import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 export const desk = await setUp()
@@ -30,11 +30,13 @@ export async function openListening(v, path, heading) {
 
 /** Goes to a screen by the program's router, and waits until it has taken the place of the one before. */
 export async function go(v, path) {
-  await v.page.evaluate(async (to) => {
+  await v.page.evaluate(async ([to, patience]) => {
     history.pushState({}, "", to)
-    do await new Promise((resolve) => setTimeout(resolve, 20))
-    while (globalThis.__TSR_ROUTER__.state.status !== "idle")
-  }, new URL(team() + path).href)
+    for (let waited = 0; waited === 0 || globalThis.__TSR_ROUTER__.state.status !== "idle"; waited += 20) {
+      if (waited > patience) throw new Error(to + " does not open")
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }, [new URL(team() + path).href, patience])
 }
 
 /**
@@ -84,16 +86,41 @@ export async function colleague(role = "staff") {
   return { user_id, name, email, cookie, api: await known(new Client({ Cookie: cookie })) }
 }
 
+/** An answer of each kind, and what the kinds that are chosen from offer. */
+const answers = { number: "1250.50", date: "2031-05-04", url: "https://linde.example", checkbox: true, long_text: "Roses along the wall,\nand a bench.", dropdown: "Street", choices: ["Morning", "Noon"] }
+const offered = { dropdown: ["Garden", "Street"], choices: ["Morning", "Noon", "Evening"] }
+
+/** A question of each kind, for custom fields of contacts that all files share. */
+async function questions() {
+  const label = (type) => "Our " + type
+  for (const type of Object.keys(answers)) {
+    await desk.admin.post("/fields", { entity: "contact", type, label: label(type), options: offered[type] }).catch((e) => {
+      if (e.status !== 409) throw e
+    })
+  }
+  const { items } = await desk.admin.get("/fields?entity=contact")
+  return Object.keys(answers).map((type) => ({ id: type, type: "field", target: "contact.fields." + items.find((f) => f.label === label(type)).key, label: "My " + type, help: "As you like", required: type === "choices" }))
+}
+
 /**
- * Makes a record for each screen of one record, and answers its id by the screen's path; for the calendar, the day of the appointment. Contact,
- * appointments, submission and import are of the person whose client it is, and have mark in all their texts; the others are everybody's.
+ * Makes a record for each screen of one record, with all that it can show, and answers its id by the screen's path; for the calendar, the day of the
+ * appointment. request is the id of an appointment that waits for an answer, and client the name in both. Contact, appointments, submission and import are of
+ * the person whose client it is, and have mark in all their texts; the others are everybody's.
  */
 export async function records({ api = desk.admin, user = desk.user, mark = "Mark" + unique() } = {}) {
   const email = mark.toLowerCase() + "@example.com"
-  const service = await desk.admin.post("/services", { name: "Talk " + unique(), duration_min: 30, location_type: "in_person", staff: [user] })
   const organization = await desk.admin.post("/organizations", { name: "Bakery " + unique() })
-  const elements = [{ id: "first", type: "field", target: "contact.first_name" }, { id: "email", type: "field", target: "contact.email", required: true }, { id: "words", type: "field", target: "submission.fields.words", label: "Your words" }]
-  const form = await desk.admin.post("/forms", { name: "Question " + unique(), status: "publish", definition: { elements } })
+  const elements = [
+    { id: "head", type: "heading", level: 2, text: "Tell us about your garden" }, { id: "text", type: "paragraph", text: "A few lines are enough.\nWe come by and look around." },
+    { id: "first", type: "field", target: "contact.first_name", width: "half" }, { id: "phone", type: "field", target: "contact.phone", width: "half", placeholder: "+32 …" }, { id: "email", type: "field", target: "contact.email", required: true },
+    { id: "words", type: "field", target: "submission.fields.words", label: "Your words" }, ...(await questions()),
+    { id: "privacy", type: "consent", text: "You may keep my details to answer this.", purpose: "privacy", required: true }, { id: "news", type: "consent", text: "Send me the garden letter.", purpose: "newsletter", marketing: true },
+  ]
+  // Each service takes fields, forms and people as soon as it has heard of them.
+  const form = await until("the fields at forms", () => desk.admin.post("/forms", { name: "Question " + unique(), status: "publish", definition: { elements } }).catch(() => undefined))
+  const other = await desk.person.post("/staff", { name: "Cas " + unique(), email: `cas-${unique()}@example.com`, role: "staff" })
+  const service = await until("the form and the people at booking", () => desk.admin.post("/services", { name: "Talk " + unique(), description: "We sit down together.\nBring what you have drawn.", duration_min: 30, price: "62.50",
+    location_type: "in_person", location_details: "Lindelaan 12, Gent", form_id: form.id, staff: [user, other.user_id] }).catch(() => undefined))
   const page = await desk.admin.post("/pages", { title: "About " + unique() })
   const visitor = new Client()
   const { token } = await visitor.get(`/forms/${form.id}/token`)
@@ -109,14 +136,14 @@ export async function records({ api = desk.admin, user = desk.user, mark = "Mark
       else if (e.status !== 403) throw e
     }))
   const appointment = await book(soon, "confirmed")
-  await book(soon + 86_400_000, "pending")
+  const request = await book(soon + 86_400_000, "pending")
   const upload = await api.post("/imports", { file_name: mark + ".csv", csv: `Voornaam,E-mail\r\n${mark},${mark}-2@example.com\r\n` })
   await ripe(shown)
-  await visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", email, words: "Words of " + mark } })
+  await visitor.post(`/forms/${form.id}/submit`, { token, hp_url: "", values: { first: "Ada", phone: "+32 470 11 22 33", email, words: "Words of " + mark, ...answers, privacy: true } })
   const submission = await until("the submission", async () => (await api.get("/submissions?form=" + form.id)).items[0])
   return {
     "/contacts/$id": contact.id, "/organizations/$id": organization.id, "/appointments/$id": appointment.id, "/services/$id": service.id, "/people/$id": user,
     "/forms/$id": form.id, "/submissions/$id": submission.id, "/import/$id": upload.id, "/webhooks/$id": webhook.id, "/pages/$id": page.id,
-    "/calendar": dayOf(appointment.starts_at),
+    "/calendar": dayOf(appointment.starts_at), request: request.id, client: "Ada " + mark,
   }
 }
