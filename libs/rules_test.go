@@ -109,6 +109,8 @@ func TestSQLIsReadAndWrittenByName(t *testing.T) {
 			if e, ok := n.(*ast.SelectorExpr); ok {
 				if of, name := name(e); of == "pgx" && (name == "RowToStructByPos" || name == "RowToAddrOfStructByPos") {
 					t.Errorf("%s: %s depends on the order of columns: use pgx.RowToStructByName and db tags", f.Position(n.Pos()), name)
+				} else if of == "pgx" && name == "NamedArgs" && f.path != "libs/db/args.go" {
+					t.Errorf("%s: pgx.NamedArgs reads the statement at each call, and makes null of a name without a value: use db.Args", f.Position(n.Pos()))
 				}
 			}
 			return true

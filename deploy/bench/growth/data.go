@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"frontdesk/deploy/bench/world"
+	"frontdesk/libs/db"
 )
 
 var services = []string{"settings", "contacts", "booking", "forms", "webhooks"}
@@ -151,7 +152,7 @@ func (b *bench) fill(ctx context.Context, schema, statement string, from, to int
 		if _, err := tx.Exec(ctx, `select set_config('search_path', $1, true)`, schema+", ext"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, statement, pgx.NamedArgs{"from": from, "to": to, "team": b.team, "service": b.service, "form": b.form, "webhook": b.webhook})
+		_, err := tx.Exec(ctx, statement, db.Args{"from": from, "to": to, "team": b.team, "service": b.service, "form": b.form, "webhook": b.webhook})
 		return err
 	})
 }
