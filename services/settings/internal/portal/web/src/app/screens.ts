@@ -52,7 +52,7 @@ function screen<const Path extends string, M extends object, const Filter extend
         Promise.all([load(), ...[folder, "parts" as const, ...(about.texts ?? [])].map(loadTexts)]).then(
           ([m]) => m as Record<string, RouteComponent>,
           (e) => {
-            // Not as the browser has it: for that the router loads the page anew, which main.tsx has done already.
+            // For the browser's own error the router would load the page anew, as main.tsx has done already.
             throw navigator.onLine ? new Error("A part of the program is missing.", { cause: e }) : new Fault("offline", 0)
           },
         ),
