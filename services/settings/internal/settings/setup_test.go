@@ -3,13 +3,17 @@ package settings
 import (
 	"io"
 	"net"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/emersion/go-smtp"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/until"
 )
 
 // box is a mail server that refuses everybody until it is told not to.
@@ -83,21 +87,24 @@ func TestATestMailComesBackWithTheWordsOfTheServer(t *testing.T) {
 	})
 }
 
+// checkOf is one of the checks in an answer of /setup.
+func checkOf(t *testing.T, a *apptest.Answer, name string) map[string]any {
+	t.Helper()
+	for _, x := range a.Is(200).Field("checks").([]any) {
+		if m := x.(map[string]any); m["name"] == name {
+			return m
+		}
+	}
+	require.Fail(t, "no check "+name)
+	return nil
+}
+
 func TestTheSetupSaysWhatIsSetWrongAndWhichLineToChange(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service, func(cfg *app.Config) { cfg.PublicURL = "https://desk.example.com" })
 	c := admin(t, s)
-	checkOf := func(a *apptest.Answer, name string) map[string]any {
-		for _, x := range a.Is(200).Field("checks").([]any) {
-			if m := x.(map[string]any); m["name"] == name {
-				return m
-			}
-		}
-		require.Fail(t, "no check "+name)
-		return nil
-	}
 	t.Run("the public address is where the browser is", func(t *testing.T) {
-		at := func(page string) map[string]any { return checkOf(c.With("Referer", page).Get("/setup"), "address") }
+		at := func(page string) map[string]any { return checkOf(t, c.With("Referer", page).Get("/setup"), "address") }
 		require.Equal(t, true, at("https://desk.example.com/team/contacts?x=1")["ok"])
 		require.Equal(t, true, at("https://DESK.example.com:443/")["ok"])
 		for _, page := range []string{"http://desk.example.com/team", "https://www.example.com/team", "https://desk.example.com:8443/"} {
@@ -108,24 +115,40 @@ func TestTheSetupSaysWhatIsSetWrongAndWhichLineToChange(t *testing.T) {
 		}
 	})
 	t.Run("a proxy that nobody trusts is seen", func(t *testing.T) {
-		require.Equal(t, true, checkOf(c.Get("/setup"), "proxy")["ok"])
-		x := checkOf(c.With("X-Forwarded-For", "203.0.113.7, 10.0.0.9").Get("/setup"), "proxy")
+		require.Equal(t, true, checkOf(t, c.Get("/setup"), "proxy")["ok"])
+		x := checkOf(t, c.With("X-Forwarded-For", "203.0.113.7, 10.0.0.9").Get("/setup"), "proxy")
 		require.Equal(t, false, x["ok"])
 		require.Contains(t, x["hint"], "SVC_TRUSTED_PROXIES")
 		c.Patch("/settings/general", map[string]any{"ip_header": "CF-Connecting-IP"}).Is(200)
-		x = checkOf(c.Get("/setup"), "proxy")
+		x = checkOf(t, c.Get("/setup"), "proxy")
 		require.Equal(t, false, x["ok"])
 		require.Equal(t, "CF-Connecting-IP", x["wanted"])
 	})
 	t.Run("without a mail server it says what becomes of mails, in the language of the person", func(t *testing.T) {
-		x := checkOf(c.With("Accept-Language", "nl").Patch("/setup", map[string]any{"done": false}), "mail")
+		x := checkOf(t, c.With("Accept-Language", "nl").Patch("/setup", map[string]any{"done": false}), "mail")
 		require.Equal(t, false, x["ok"])
 		require.Contains(t, x["hint"], "vijf dagen")
 		require.Contains(t, x["hint"], "SVC_SMTP_URL=")
 	})
 	t.Run("zone and disk are fine", func(t *testing.T) {
 		for _, name := range []string{"zone", "disk"} {
-			require.NotEmpty(t, checkOf(c.Get("/setup"), name)["found"], name)
+			require.NotEmpty(t, checkOf(t, c.Get("/setup"), name)["found"], name)
 		}
 	})
+}
+
+func TestACertificateThatBrowsersRefuseIsNamedInTheLanguageOfThePerson(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewTLSServer(nil) // its certificate is for example.com
+	t.Cleanup(site.Close)
+	public := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	s := apptest.Start(t, Service, func(cfg *app.Config) { cfg.PublicURL = public })
+	c := admin(t, s).With("Referer", public+"/team")
+	until.Holds(t, func() bool { return checkOf(t, c.Get("/setup"), "address")["ok"] == false }, 20*time.Second, 50*time.Millisecond)
+	for language, words := range map[string]string{"en": "it is for example.com", "nl": "het is voor example.com", "fr": "il est fait pour example.com", "de": "Es gilt für example.com"} {
+		x := checkOf(t, c.With("Accept-Language", language).Get("/setup"), "address")
+		require.Equal(t, "example.com, *.example.com", x["found"])
+		require.Contains(t, x["hint"], words)
+		require.Contains(t, x["hint"], "SVC_TLS_CERT")
+	}
 }

@@ -1,28 +1,33 @@
 package support
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 )
 
 // certificate is what was last seen of the certificate at the public address.
-type certificate struct{ last atomic.Pointer[string] }
+type certificate struct{ last atomic.Pointer[flaw] }
 
-// problem says what is wrong with it; empty for nothing, and for what could not be seen from here.
-func (c *certificate) problem() string {
-	if p := c.last.Load(); p != nil {
-		return *p
+// flaw is why browsers refuse a certificate now, or soon: the key of the hint that says so, and the names or the day in the certificate.
+type flaw struct{ key, found string }
+
+// flaw is the certificate's, empty if it has no flaw, and if it could not be seen from here.
+func (c *certificate) flaw() flaw {
+	if f := c.last.Load(); f != nil {
+		return *f
 	}
-	return ""
+	return flaw{}
 }
 
 const (
-	certificateEvery = 10 * time.Minute
+	certificateEvery = time.Minute
 	// lastDays of a certificate are reported: programs that renew them do so a month before.
 	lastDays = 7 * 24 * time.Hour
 )
@@ -40,8 +45,8 @@ func (r *Room) watchCertificate(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		if leaf := leafAt(ctx, at, u.Hostname()); leaf != nil {
-			problem := problemOf(leaf, u.Hostname(), r.DB.Now())
-			r.certificate.last.Store(&problem)
+			f := flawOf(leaf, u.Hostname(), r.DB.Now())
+			r.certificate.last.Store(&f)
 		}
 		select {
 		case <-ctx.Done():
@@ -67,18 +72,18 @@ func leafAt(ctx context.Context, address, host string) *x509.Certificate {
 	return nil
 }
 
-// problemOf says why browsers refuse a certificate for a host now, or soon.
-func problemOf(leaf *x509.Certificate, host string, now time.Time) string {
-	day := leaf.NotAfter.UTC().Format(time.DateOnly)
+// flawOf finds why browsers refuse a certificate for a host now, or soon.
+func flawOf(leaf *x509.Certificate, host string, now time.Time) flaw {
+	from, to := leaf.NotBefore.UTC().Format(time.DateOnly), leaf.NotAfter.UTC().Format(time.DateOnly)
 	switch {
 	case leaf.VerifyHostname(host) != nil:
-		return "it is for another name"
+		return flaw{"certificate_name", cmp.Or(strings.Join(leaf.DNSNames[:min(3, len(leaf.DNSNames))], ", "), leaf.Subject.CommonName, "?")}
 	case now.Before(leaf.NotBefore):
-		return "it is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly)
+		return flaw{"certificate_early", from}
 	case now.After(leaf.NotAfter):
-		return "it ended on " + day
+		return flaw{"certificate_ended", to}
 	case now.Add(lastDays).After(leaf.NotAfter):
-		return "it ends on " + day
+		return flaw{"certificate_ends", to}
 	}
-	return ""
+	return flaw{}
 }

@@ -72,8 +72,8 @@ func (r *Room) checkAddress(ctx context.Context, tx *db.Tx) (check, error) {
 	if seen != public && seen != origin(portal) {
 		return wrong(ctx, "address", "address", seen, public), nil
 	}
-	if problem := r.certificate.problem(); problem != "" {
-		return wrong(ctx, "address", "certificate", problem, public), nil
+	if f := r.certificate.flaw(); f != (flaw{}) {
+		return wrong(ctx, "address", f.key, f.found, public), nil
 	}
 	return check{Name: "address", OK: true, Found: seen, Wanted: public}, nil
 }
