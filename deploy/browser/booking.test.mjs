@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { before, describe, test } from "node:test"
 import { check, host, launch, visitor } from "./browser.mjs"
 import { Client, hire, mailLink, mails, ripe, setUp, until } from "./system.mjs"
+import { budgets, weigh } from "./weigh.mjs"
 
 let browser, desk
 before(async () => {
@@ -437,6 +438,13 @@ describe("visitors who come at once", { concurrency: 4 }, () => {
     site.close()
     await v.end()
   })
+})
+
+test("no widget weighs more than its budget", async () => {
+  for (const [service, most] of Object.entries(budgets)) {
+    const size = await weigh(desk.gateway, service)
+    assert.ok(size > most / 2 && size <= most, `the widget of ${service} has ${size} bytes, and may have ${most}`)
+  }
 })
 
 test("the lines of the README put the booking page into a page of another origin", async () => {

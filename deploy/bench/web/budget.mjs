@@ -5,28 +5,15 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { host, launch } from "../../browser/browser.mjs"
-import { setUp, start } from "../../browser/system.mjs"
+import { setUp, start, state } from "../../browser/system.mjs"
+import { budgets, weigh } from "../../browser/weigh.mjs"
 import { exit, line, slowestKey, watchKeys } from "./figures.mjs"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..")
 
-// Sizes: a widget is its entry with all that the entry imports at once; languages come beside it, one per visitor.
 const kB = (n) => Math.round(n / 10) / 100
-function weigh(dir, entry) {
-  const seen = new Set()
-  const take = (name) => {
-    if (seen.has(name)) return
-    seen.add(name)
-    const text = readFileSync(join(dir, name), "utf8")
-    for (const m of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) take(m[1])
-  }
-  take(entry)
-  return [...seen].reduce((sum, name) => sum + gzipSync(readFileSync(join(dir, name)), { level: 9 }).length, 0)
-}
 const room = { booking: "widget", forms: "forms" }
 const dist = (service) => join(root, `services/${service}/internal/${room[service]}/web/dist`)
-line("booking widget, gzip", kB(weigh(dist("booking"), "widget.js")), 17, "kB")
-line("form widget, gzip", kB(weigh(dist("forms"), "widget.js")), 12, "kB")
 for (const service of ["booking", "forms"]) {
   for (const name of readdirSync(dist(service)).filter((f) => /^(en|nl|fr|de)-/.test(f))) {
     line(`${service} language ${name.slice(0, 2)}, gzip`, kB(gzipSync(readFileSync(join(dist(service), name)), { level: 9 }).length), 1.5, "kB")
@@ -88,6 +75,7 @@ async function measure(browser, url, ready, cookies = []) {
 const { dir, stop } = await start()
 process.env.E2E_DATA_DIR = dir
 try {
+  for (const [service, budget] of Object.entries(budgets)) line(`${service} widget, gzip`, kB(await weigh(state().gateway, service)), kB(budget), "kB")
   await times()
 } finally {
   await stop()
