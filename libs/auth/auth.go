@@ -320,10 +320,15 @@ func (a *Auth) Address(r *http.Request) string {
 	return hops[at].String()
 }
 
-// ThroughProxy reports whether a request with these headers came to the gateway from one of Proxies.
-func (a *Auth) ThroughProxy(h http.Header) bool {
+// Peer is the address from which a request with these headers came to the gateway, and whether it is one of Proxies. It is the zero address
+// if no gateway has written one.
+func (a *Auth) Peer(h http.Header) (peer netip.Addr, ours bool) {
 	hops := hopsOf(h)
-	return len(hops) > 0 && a.ours(hops[len(hops)-1])
+	if len(hops) == 0 {
+		return netip.Addr{}, false
+	}
+	peer = hops[len(hops)-1]
+	return peer, a.ours(peer)
 }
 
 func (a *Auth) ours(ip netip.Addr) bool {

@@ -185,18 +185,17 @@ func (r *Room) updateGeneral(ctx context.Context, tx *db.Tx, in struct {
 	return r.general(doc, version, r.seenIPHeaders(op.Header(ctx))), nil
 }
 
-// Proxy is the header that is trusted with the visitor's address, empty for none, the headers that a proxy has sent along with this
-// request, and whether that proxy is one of ours.
-func (r *Room) Proxy(ctx context.Context, tx *db.Tx) (header string, seen []string, ours bool, err error) {
+// Proxy is the header that is trusted with the visitor's address, empty for none, and the headers that a proxy has sent along with this
+// request.
+func (r *Room) Proxy(ctx context.Context, tx *db.Tx) (header string, seen []string, err error) {
 	var doc generalDoc
 	_, err = document.Read(ctx, tx, document.General, &doc)
-	h := op.Header(ctx)
-	return doc.IPHeader, seenIPHeaders(h), r.Auth.ThroughProxy(h), err
+	return doc.IPHeader, seenIPHeaders(op.Header(ctx)), err
 }
 
 // seenIPHeaders are the headers that one of our proxies before the gateway sent.
 func (r *Room) seenIPHeaders(h http.Header) []string {
-	if !r.Auth.ThroughProxy(h) {
+	if _, ours := r.Auth.Peer(h); !ours {
 		return []string{}
 	}
 	return seenIPHeaders(h)
