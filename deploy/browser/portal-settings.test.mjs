@@ -214,6 +214,8 @@ test("a person's data comes as a file, and is erased after the address was typed
 test("an app goes off after the question that lists what disappears, and comes back with its data", async () => {
   const v = await member()
   await open(v, "/apps", "Apps")
+  const colour = () => v.page.getByRole("switch", { name: "Booking" }).evaluate((e) => getComputedStyle(e).backgroundColor)
+  const on = await colour()
   await v.page.getByRole("switch", { name: "Booking" }).click()
   const dialog = v.page.getByRole("dialog", { name: "Switch Booking off?" })
   await dialog.getByText("All data stays.").waitFor()
@@ -225,6 +227,7 @@ test("an app goes off after the question that lists what disappears, and comes b
     await v.page.getByRole("button", { name: "Switch Booking off" }).click()
     await v.page.getByRole("link", { name: "Calendar" }).waitFor({ state: "detached" })
     await v.page.getByText("Off", { exact: true }).waitFor()
+    assert.notEqual(await colour(), on, "a switch has another colour when it is on")
     await check(v.page, "portal apps off")
     await v.page.getByRole("switch", { name: "Booking" }).click()
     await v.page.getByRole("link", { name: "Calendar" }).waitFor()

@@ -14,7 +14,7 @@ async function fits(page, name) {
   await gone(page, ".skeleton")
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
-    const { wide, frames, first, shown, broken } = await page.evaluate(async () => {
+    const { wide, frames, first, shown, broken, squeezed } = await page.evaluate(async () => {
       for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
       const over = (e) => e.scrollWidth - e.clientWidth
       const names = [...document.querySelectorAll(".table--list tbody td:not(.cell-check) .cell-text:is(a, b)")].filter((e) => e.closest("tr").querySelector("td:not(.cell-check)").contains(e))
@@ -30,8 +30,10 @@ async function fits(page, name) {
           if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) broken.push(word)
         }
       }
+      const titles = [...document.querySelectorAll(".panel-head > h2")].filter((e) => e.nextElementSibling?.getBoundingClientRect().top < e.getBoundingClientRect().bottom && e.clientHeight > 2 * parseFloat(getComputedStyle(e).fontSize))
       return {
         broken,
+        squeezed: titles.map((e) => e.textContent),
         wide: over(document.documentElement),
         frames: [...document.querySelectorAll(".table-frame")].map(over).filter((n) => n > 0),
         first: Math.min(...names.map((e) => e.closest("td").getBoundingClientRect().width)),
@@ -41,6 +43,7 @@ async function fits(page, name) {
     })
     assert.ok(wide <= 0, `${name} is ${wide} pixels too wide at ${width}`)
     assert.deepEqual(broken, [], `short words of ${name} are broken at ${width}`)
+    assert.deepEqual(squeezed, [], `titles of ${name} have several lines beside something else at ${width}`)
     assert.deepEqual(frames, [], `a table of ${name} is too wide at ${width}`)
     assert.ok(first >= 256, `the first column of ${name} has ${first} pixels at ${width}`)
     assert.ok(shown, `names of ${name} cannot be read at ${width}`)

@@ -98,10 +98,11 @@ function Preview<R extends { fields: { [key: string]: unknown } }>({ called, nam
             // Tags come together; everything else is only filled in.
             const both = l.key === "tags"
             const [left, right] = [valueText(l.a), valueText(l.b)]
+            const more = both && valueText((l.b as string[]).filter((tag) => !(l.a as string[]).includes(tag)))
             return (
               <tr key={l.key}>
                 <th scope="row">{l.label}</th>
-                <td className={left ? "merge-kept" : ""}>{left || (right ? <ins>{right}</ins> : "–")}{both && left && right && <ins> + {right}</ins>}</td>
+                <td className={left ? "merge-kept" : ""}>{left || (right ? <ins>{right}</ins> : "–")}{left && more && <ins> + {more}</ins>}</td>
                 <td className={!left || both || left === right ? "soft" : "merge-lost"}>{right || "–"}</td>
               </tr>
             )
