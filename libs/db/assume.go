@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,33 +37,23 @@ type assumed struct {
 
 // queue adds the check to the batch of a commit, which fails with fault.WrongAssumption when the condition is false.
 func (a assumed) queue(b *pgx.Batch) {
-	name := "$" + itoa(len(a.args)+1)
+	name := "$" + strconv.Itoa(len(a.args)+1)
 	b.Queue(`select assume(`+name+`, (`+a.condition+`))`, append(slices.Clone(a.args), string(a.name))...)
 }
 
 // verify gives the first of all that does not hold in tx, or nil.
 func verify(ctx context.Context, tx pgx.Tx, all []assumed) error {
-	var wrong *wrongAssumption
 	b := &pgx.Batch{}
 	for _, a := range all {
 		b.Queue(`select (`+a.condition+`)`, a.args...).QueryRow(func(row pgx.Row) error {
 			var holds *bool
-			if err := row.Scan(&holds); err != nil {
+			if err := row.Scan(&holds); err != nil || holds != nil && *holds {
 				return err
 			}
-			if wrong == nil && (holds == nil || !*holds) {
-				wrong = &wrongAssumption{a.name}
-			}
-			return nil
+			return &wrongAssumption{a.name}
 		})
 	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return err
-	}
-	if wrong != nil {
-		return wrong
-	}
-	return nil
+	return tx.SendBatch(ctx, b).Close()
 }
 
 // disproved is the assumption that err names, or empty.

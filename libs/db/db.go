@@ -33,8 +33,8 @@ type DB struct {
 
 	woken   chan struct{} // wakes the relay
 	wakes   atomic.Int64
-	shares  [2]chan struct{}
-	waiting atomic.Int64 // for a connection
+	shares  [2]chan struct{} // an element for each connection in use, by Share
+	waiting atomic.Int64     // for a connection
 	full    fullBuckets
 }
 

@@ -96,7 +96,8 @@ func (d *DB) attempt(ctx context.Context, how unit, began time.Time, wrong []Ass
 	l := &lazyTx{conn: conn.Conn(), opts: how.TxOptions}
 	// After a commit there is nothing left to roll back.
 	defer func() { _ = l.Rollback(ctx) }()
-	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), Began: began, disproved: wrong, secret: d.Secret, expects: expectedIn(ctx),
+	expects, _ := ctx.Value(expectedKey{}).(expected)
+	tx := &Tx{Tx: l, Who: ActorFrom(ctx), Now: d.Now().UTC().Truncate(time.Second), Began: began, disproved: wrong, secret: d.Secret, expects: expects,
 		hash: d.Hash, appOff: d.AppOff != nil && d.AppOff()}
 	if err := f(tx); err != nil {
 		if len(tx.assumed) > 0 && disproved(err) == "" && l.usable() {

@@ -73,9 +73,8 @@ func (tx *Tx) rememberForgotten(ctx context.Context, p *erasure.Person, again bo
 // stored about a person, Forget could not see.
 func (d *DB) ForgetAgain(ctx context.Context, forget func(ctx context.Context, tx *Tx, p *erasure.Person) error) error {
 	type look struct {
-		At     time.Time `db:"at"`
-		Called [][]byte  `db:"called"`
-		Now    time.Time `db:"now"`
+		At, Now time.Time
+		Called  [][]byte
 	}
 	looks, err := Rows[look](ctx, d.Pool, `select at, array_agg(called) as called, clock_timestamp() as now from forgotten_person where again group by at order by at`)
 	if err != nil {

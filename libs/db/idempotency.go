@@ -26,9 +26,6 @@ type Request struct {
 	Prints [][]byte
 }
 
-// print is the fingerprint that is stored.
-func (r Request) print() []byte { return r.Prints[0] }
-
 // made reports whether a stored fingerprint is of this request.
 func (r Request) made(print []byte) bool {
 	return slices.ContainsFunc(r.Prints, func(p []byte) bool { return hmac.Equal(p, print) })
@@ -62,7 +59,7 @@ func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time
 				holder = excluded.holder, held_until = excluded.held_until, created_at = now()
 			where idempotency.created_at < now() - interval '24 hours'
 				or idempotency.status is null and not held(idempotency.held_until, '1 minute')`,
-		r.Caller, r.Op, r.Key, r.print(), holder, held, LockKey("idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key))
+		r.Caller, r.Op, r.Key, r.Prints[0], holder, held, LockKey("idempotency", r.Caller+"\x1f"+r.Op+"\x1f"+r.Key))
 	if err != nil {
 		return nil, fmt.Errorf("claim the key of %s: %w", r.Op, err)
 	}
@@ -74,12 +71,10 @@ func (tx *Tx) claim(ctx context.Context, r Request, holder *uuid.UUID, held time
 	var complete bool
 	err = tx.QueryRow(ctx, `select request, status is not null, coalesce(status, 0), answer from idempotency where (caller, op, key) = ($1, $2, $3)`,
 		r.Caller, r.Op, r.Key).Scan(&hash, &complete, &a.Status, &a.Body)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, tx.Later(fault.Unavailable(), firstCallRuns)
-	case err != nil:
+	switch none := errors.Is(err, pgx.ErrNoRows); {
+	case err != nil && !none:
 		return nil, fmt.Errorf("read the answer of %s: %w", r.Op, err)
-	case !r.made(hash):
+	case !none && !r.made(hash):
 		return nil, ErrIdempotency
 	case !complete:
 		return nil, tx.Later(fault.Unavailable(), firstCallRuns)

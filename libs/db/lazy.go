@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -34,10 +35,7 @@ func (l *lazyTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comm
 	}
 	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	tag, err := results.Exec()
-	if e := results.Close(); err == nil {
-		err = e
-	}
-	return tag, err
+	return tag, cmp.Or(err, results.Close())
 }
 
 func (l *lazyTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -151,9 +149,5 @@ type firstRow struct {
 }
 
 func (r *firstRow) Scan(into ...any) error {
-	err := r.row.Scan(into...)
-	if e := r.results.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(r.row.Scan(into...), r.results.Close())
 }

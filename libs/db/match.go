@@ -32,8 +32,3 @@ func (tx *Tx) Match(present int64) error {
 
 // Compared reports whether Match was called, or the caller expects no version.
 func (tx *Tx) Compared() bool { return tx.compared || len(tx.expects.versions) == 0 }
-
-func expectedIn(ctx context.Context) expected {
-	e, _ := ctx.Value(expectedKey{}).(expected)
-	return e
-}

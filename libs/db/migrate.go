@@ -67,7 +67,9 @@ func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
 	if err != nil {
 		return err
 	}
-	sql := stdlib.OpenDB(*d.connConfig())
+	cfg := d.Pool.Config().ConnConfig.Copy()
+	cfg.RuntimeParams["lock_timeout"] = lockWithin
+	sql := stdlib.OpenDB(*cfg)
 	defer sql.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, sql, dir, goose.WithSessionLocker(locker), goose.WithTableName(d.Schema+"."+table))
 	if err != nil {
@@ -107,13 +109,6 @@ func (d *DB) Ahead(ctx context.Context, files fs.FS) (bool, error) {
 
 // lockWithin is how long a statement of a migration waits for a lock: less than requests that wait behind it do.
 const lockWithin = "2s"
-
-// connConfig is the pool's, with the lock time-out of migrations.
-func (d *DB) connConfig() *pgx.ConnConfig {
-	cfg := d.Pool.Config().ConnConfig.Copy()
-	cfg.RuntimeParams["lock_timeout"] = lockWithin
-	return cfg
-}
 
 // Tables are those of this package in every service's schema, with those in which the versions of migrations stand.
 var Tables = []string{"outbox", "published", "relay", "lost_topic", "position", "following", "logged", "inbox", "parked", "idempotency", "deed", "deed_record", "rate", "work_lease",

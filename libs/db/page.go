@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -69,10 +70,7 @@ const defaultPerPage = 20
 // Page opens a page of a list. The cursor is bound to the list, to the filters in and to what the actor
 // may see; any other cursor is svc_invalid_cursor.
 func (tx *Tx) Page(p Page, list string, in any) (*Cursor, error) {
-	c := &Cursor{First: true, Limit: defaultPerPage + 1, key: tx.secret}
-	if p.PerPage > 0 {
-		c.Limit = p.PerPage + 1
-	}
+	c := &Cursor{First: true, Limit: cmp.Or(max(0, p.PerPage), defaultPerPage) + 1, key: tx.secret}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -87,10 +85,9 @@ func (tx *Tx) Page(p Page, list string, in any) (*Cursor, error) {
 		return nil, err
 	}
 	if p.Cursor != "" {
-		err := c.open(p.Cursor)
-		return c, err
+		err = c.open(p.Cursor)
 	}
-	return c, nil
+	return c, err
 }
 
 const macSize = 12
@@ -164,8 +161,7 @@ func CloseAt[R, T any](c *Cursor, rows []R, item func(R) (T, Place)) List[T] {
 		l.Items[i], last = item(rows[i])
 	}
 	if len(rows) == c.Limit {
-		next := c.Next(last)
-		l.NextCursor = &next
+		l.NextCursor = new(c.Next(last))
 	}
 	return l
 }

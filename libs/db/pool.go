@@ -21,15 +21,11 @@ const poolSize = 16
 
 // PoolConfig is the pool of a process with this DATABASE_URL. The error never shows the address, which holds a password.
 func PoolConfig(url string) (*pgxpool.Config, error) {
-	invalid := errors.New("db: DATABASE_URL is not a valid address of a database")
 	// pgxpool has a default of its own, which depends on the machine and hides whether the address sets a number.
 	plain, err := pgx.ParseConfig(url)
-	if err != nil {
-		return nil, invalid
-	}
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, invalid
+	cfg, wrong := pgxpool.ParseConfig(url)
+	if err != nil || wrong != nil {
+		return nil, errors.New("db: DATABASE_URL is not a valid address of a database")
 	}
 	if _, ok := plain.RuntimeParams["pool_max_conns"]; !ok {
 		cfg.MaxConns = poolSize
@@ -60,11 +56,6 @@ type shareKey struct{}
 // Within makes the transactions of ctx take their connections from a share.
 func Within(ctx context.Context, s Share) context.Context {
 	return context.WithValue(ctx, shareKey{}, s)
-}
-
-// shares hold an element for each connection in use, by Share.
-func newShares(connections int32) [2]chan struct{} {
-	return [2]chan struct{}{Visitors: make(chan struct{}, max(1, connections/2)), Exports: make(chan struct{}, max(1, connections/4))}
 }
 
 // waitTime has the name of OpenTelemetry's conventions.
@@ -133,5 +124,6 @@ func Open(ctx context.Context, url, schema string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{Pool: pool, Schema: schema, Now: time.Now, woken: make(chan struct{}, 1), shares: newShares(cfg.MaxConns)}, nil
+	return &DB{Pool: pool, Schema: schema, Now: time.Now, woken: make(chan struct{}, 1),
+		shares: [2]chan struct{}{Visitors: make(chan struct{}, max(1, cfg.MaxConns/2)), Exports: make(chan struct{}, max(1, cfg.MaxConns/4))}}, nil
 }

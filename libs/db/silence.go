@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"maps"
 	"net"
 	"runtime"
@@ -41,8 +42,5 @@ func limitUnacknowledged(network, _ string, c syscall.RawConn) error {
 	err := c.Control(func(socket uintptr) {
 		failed = syscall.SetsockoptInt(int(socket), syscall.IPPROTO_TCP, tcpUserTimeout, int(unacknowledged.Milliseconds()))
 	})
-	if err == nil {
-		err = failed
-	}
-	return err
+	return cmp.Or(err, failed)
 }

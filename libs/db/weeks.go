@@ -1,6 +1,9 @@
 package db
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // LastWeeks chooses the last weeks of the business, which begin on Monday; the present one is among them.
 type LastWeeks struct {
@@ -9,12 +12,8 @@ type LastWeeks struct {
 
 // In returns a table expression of the weeks in a zone, with the columns week (a date), begins and ends (exclusive).
 func (q LastWeeks) In(w *Where, zone string, now time.Time) string {
-	n := q.Weeks
-	if n == 0 {
-		n = 12
-	}
 	return w.Bind(`(select monday::date as week, monday at time zone z.name as begins, (monday + interval '7 days') at time zone z.name as ends
 		from (select ?::text as name, ?::timestamptz as now) z,
 		generate_series(date_trunc('week', z.now at time zone z.name) - make_interval(weeks => ?), date_trunc('week', z.now at time zone z.name), interval '7 days') monday)`,
-		zone, now, n-1)
+		zone, now, cmp.Or(q.Weeks, 12)-1)
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (w *Where) Bind(text string, args ...any) string {
 		b.WriteString(part)
 		if i < len(args) {
 			w.Args = append(w.Args, args[i])
-			b.WriteString("$" + itoa(len(w.Args)))
+			b.WriteString("$" + strconv.Itoa(len(w.Args)))
 		}
 	}
 	return b.String()
@@ -40,18 +41,13 @@ func (w *Where) Bind(text string, args ...any) string {
 
 // String returns the condition, to be written after "where". Without any part it is "true".
 func (w *Where) String() string {
-	if len(w.conditions) == 0 {
-		return "true"
-	}
-	return strings.Join(w.conditions, " and ")
+	return cmp.Or(strings.Join(w.conditions, " and "), "true")
 }
 
 // LimitTo ends a query after n rows. The number is written out: as a parameter it would have every page planned anew.
-func LimitTo(order string, n int) string { return order + " limit " + itoa(n) }
+func LimitTo(order string, n int) string { return order + " limit " + strconv.Itoa(n) }
 
 // LikeWord is the pattern that finds word anywhere in a text, with its special characters taken literally.
 func LikeWord(word string) string { return "%" + likeSpecial.Replace(word) + "%" }
 
 var likeSpecial = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-func itoa(n int) string { return strconv.Itoa(n) }
