@@ -25,11 +25,9 @@ func serverAccount(dir string) (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	name := "postgres"
-	u, err := user.Lookup(name)
+	u, err := user.Lookup("postgres")
 	if err != nil {
-		name = "nobody"
-		if u, err = user.Lookup(name); err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
 			return nil, errors.New("PostgreSQL does not run as root and there is neither a user postgres nor nobody: start this as another user")
 		}
 	}
@@ -106,8 +104,9 @@ func (a *account) owns(dir string) (bool, error) {
 	return ok && int(st.Uid) == uid, nil
 }
 
-// take makes cmd run as the account.
+// take makes cmd run as the account, in a folder that everybody may enter and without PG* variables, which would change what the programs do.
 func (a *account) take(cmd *exec.Cmd) {
+	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 	if a == nil {
 		return
 	}

@@ -63,11 +63,16 @@ func find(ctx context.Context, tools string, made int, progress func(string)) (b
 		made, there, made)
 }
 
+// folders are those in which the packages of systems have their programs.
+func folders() []string {
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	others, _ := filepath.Glob("/usr/pgsql-*/bin")
+	return append(debian, others...)
+}
+
 // installed are the versions of the system that will do.
 func installed() (found []binaries) {
-	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	more, _ := filepath.Glob("/usr/pgsql-*/bin")
-	dirs = append(dirs, more...)
+	dirs := folders()
 	if p, err := exec.LookPath("postgres"); err == nil {
 		if p, err = filepath.EvalSymlinks(p); err == nil {
 			dirs = append(dirs, filepath.Dir(p))

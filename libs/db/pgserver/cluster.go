@@ -80,8 +80,7 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 		c.port = freeport.Port()
 	}
 	if made == 0 {
-		err := c.init(ctx)
-		return c, err
+		return c, c.init(ctx)
 	}
 	if made != c.bin.major { // by PG_BIN
 		return nil, fmt.Errorf("the database in %s was made by PostgreSQL %d, and %s is PostgreSQL %d: set PG_BIN to the bin folder of %d, or move the folder away to start anew",
@@ -144,8 +143,6 @@ func (c *Cluster) init(ctx context.Context) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, c.bin.program("initdb"), append(args, "--auth="+auth)...)
-	cmd.Env = environment()
-	cmd.Dir = "/"
 	c.account.take(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb failed: %w: %s", err, tail(out))
@@ -202,8 +199,6 @@ func (c *Cluster) Command() *exec.Cmd {
 		args = append(args, "-c", s)
 	}
 	cmd := exec.Command(c.bin.program("postgres"), args...)
-	cmd.Env = environment()
-	cmd.Dir = "/"
 	c.account.take(cmd)
 	return cmd
 }
@@ -247,9 +242,4 @@ func (c *Cluster) ping(ctx context.Context) error {
 	}
 	defer conn.Close(ctx)
 	return conn.Ping(ctx)
-}
-
-// environment leaves out PG* variables, which would change what the programs do.
-func environment() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }

@@ -5,19 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
 // Program finds a program of PostgreSQL, such as pg_dump, that is as new as a server of this major version: in PG_BIN, on the
 // system, or on the PATH.
 func Program(name string, major int) (string, error) {
-	dirs := []string{}
+	dirs := folders()
 	if dir := os.Getenv("PG_BIN"); dir != "" {
-		dirs = append(dirs, dir)
-	}
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
-		found, _ := filepath.Glob(pattern)
-		dirs = append(dirs, found...)
+		dirs = slices.Insert(dirs, 0, dir)
 	}
 	if p, err := exec.LookPath(name); err == nil {
 		dirs = append(dirs, filepath.Dir(p))
