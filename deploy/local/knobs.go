@@ -70,11 +70,11 @@ type knobs struct {
 // readKnobs reads the environment. Its error has a line for each variable that is wrong.
 func readKnobs() (knobs, error) {
 	k, err := knob.Read[knobs](env.ToMap(os.Environ()), knob.Kinds{
-		"mail server":      knob.KindOf(mail.CheckURL),
+		"mail server":      knob.KindOf(func(url string) (any, error) { return nil, mail.CheckURL(url) }),
 		"sender":           mail.CheckSender,
-		"receivers":        knob.KindOf(fetch.CheckAllowed),
-		"stream":           knob.KindOf(lines.Check),
-		"roles of a claim": knob.KindOf(auth.CheckClaimRoles),
+		"receivers":        knob.KindOf(fetch.ParseAllowed),
+		"stream":           knob.KindOf(func(text string) (lines.Stream, error) { return lines.Parse(text, "") }),
+		"roles of a claim": knob.KindOf(auth.ParseClaimRoles),
 		"replicas": func(list string) error {
 			_, err := parseReplicas(list)
 			return err

@@ -99,19 +99,13 @@ type Config struct {
 
 // kinds are the knobs of services that libs/knob has no kind for.
 var kinds = knob.Kinds{
-	"postgres": knob.KindOf(func(url string) error {
-		_, err := db.PoolConfig(url)
-		return err
-	}),
-	"mail server":      knob.KindOf(mail.CheckURL),
-	"receivers":        knob.KindOf(fetch.CheckAllowed),
-	"stream":           knob.KindOf(lines.Check),
+	"postgres":         knob.KindOf(db.PoolConfig),
+	"mail server":      knob.KindOf(func(url string) (any, error) { return nil, mail.CheckURL(url) }),
+	"receivers":        knob.KindOf(fetch.ParseAllowed),
+	"stream":           knob.KindOf(func(text string) (lines.Stream, error) { return lines.Parse(text, "") }),
 	"sender":           mail.CheckSender,
-	"roles of a claim": knob.KindOf(auth.CheckClaimRoles),
-	"public keys": knob.KindOf(func(list string) error {
-		_, err := trust.Parse(strings.Split(list, ","))
-		return err
-	}),
+	"roles of a claim": knob.KindOf(auth.ParseClaimRoles),
+	"public keys":      knob.KindOf(func(list string) (trust.Ring, error) { return trust.Parse(strings.Split(list, ",")) }),
 }
 
 // readConfig reads and checks an environment, as os.Environ gives it. A secret may stand in a file instead, which the knob

@@ -35,9 +35,3 @@ func ParseClaimRoles(list string) (all []ClaimRole, err error) {
 	}
 	return all, nil
 }
-
-// CheckClaimRoles returns nil for a list that ParseClaimRoles reads.
-func CheckClaimRoles(list string) error {
-	_, err := ParseClaimRoles(list)
-	return err
-}

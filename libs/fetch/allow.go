@@ -50,12 +50,6 @@ func ParseAllowed(list string) (Allowed, error) {
 	return a, nil
 }
 
-// CheckAllowed returns nil for a list that ParseAllowed reads.
-func CheckAllowed(list string) error {
-	_, err := ParseAllowed(list)
-	return err
-}
-
 func parsePlace(entry string) (p place, ok bool) {
 	host, port, hasPort := entry, "", false
 	bracketed, inBrackets := strings.CutPrefix(entry, "[")

@@ -24,10 +24,10 @@ type Kind func(value string) error
 // Kinds are kinds by name. The tag takes of a field, and the same words for Check, begin with a name; the words behind it narrow it.
 type Kinds map[string]Kind
 
-// KindOf makes a kind of a check whose error is a sentence of its own.
-func KindOf(check func(value string) error) Kind {
+// KindOf makes a kind of what reads a value, whose error is a sentence of its own.
+func KindOf[T any](read func(value string) (T, error)) Kind {
 	return func(value string) error {
-		if err := check(value); err != nil {
+		if _, err := read(value); err != nil {
 			return fmt.Errorf("cannot be used: %w", err)
 		}
 		return nil
@@ -159,8 +159,7 @@ func Check(takes, value string, more Kinds) error {
 // Networks reads addresses and networks, separated by commas: 10.0.0.0/8,192.0.2.7. An address is a network of one.
 func Networks(list string) (all []netip.Prefix, err error) {
 	for n := range strings.SplitSeq(list, ",") {
-		n = strings.TrimSpace(n)
-		if n == "" {
+		if n = strings.TrimSpace(n); n == "" {
 			continue
 		}
 		if a, err := netip.ParseAddr(n); err == nil {

@@ -36,11 +36,11 @@ func TestEachKindTakesItsValuesAndRefusesOthers(t *testing.T) {
 		"":                  {nil, []string{"x"}},
 		"chair":             {nil, []string{"x"}},
 	} {
-		lamp := knob.Kinds{"lamp": knob.KindOf(func(value string) error {
+		lamp := knob.Kinds{"lamp": knob.KindOf(func(value string) (bool, error) {
 			if value != "on" {
-				return errors.New("it is dark")
+				return false, errors.New("it is dark")
 			}
-			return nil
+			return true, nil
 		})}
 		require.NoError(t, knob.Check(takes, "", lamp), takes)
 		for _, v := range c.good {

@@ -63,12 +63,6 @@ func Parse(text, source string) (Stream, error) {
 	return Stream{u.Scheme, net.JoinHostPort(u.Hostname(), port), ca, source}, nil
 }
 
-// Check refuses what Parse does.
-func Check(text string) error {
-	_, err := Parse(text, "")
-	return err
-}
-
 // On reports whether there is a stream.
 func (s Stream) On() bool { return s.scheme != "" }
 

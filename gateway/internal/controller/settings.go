@@ -91,10 +91,7 @@ func Help(w io.Writer) {
 
 // kinds are the knobs of the controller that libs/knob has no kind for.
 var kinds = knob.Kinds{
-	"public keys": knob.KindOf(func(list string) error {
-		_, err := trust.Parse(strings.Split(list, ","))
-		return err
-	}),
+	"public keys": knob.KindOf(func(list string) (trust.Ring, error) { return trust.Parse(strings.Split(list, ",")) }),
 	"places": func(list string) error {
 		for _, place := range split(list) {
 			if service, host, _ := strings.Cut(place, "="); service == "" || host == "" {
