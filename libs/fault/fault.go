@@ -13,6 +13,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,14 +58,18 @@ func (f *Fault) Body(requestID string) []byte {
 
 // New makes a fault; facts are name and value in turn.
 func New(status int, code, message string, facts ...any) *Fault {
-	f := &Fault{Code: code, Message: message, Status: status}
+	return &Fault{Code: code, Message: message, Status: status, Data: named(facts)}
+}
+
+// named are facts by their names; nil without any.
+func named(facts []any) (all map[string]any) {
 	for i := 0; i+1 < len(facts); i += 2 {
-		if f.Data == nil {
-			f.Data = map[string]any{}
+		if all == nil {
+			all = map[string]any{}
 		}
-		f.Data[facts[i].(string)] = facts[i+1]
+		all[facts[i].(string)] = facts[i+1]
 	}
-	return f
+	return all
 }
 
 // InvalidToken refuses a token, time token or honeypot: 400 svc_invalid_token.
@@ -176,8 +181,7 @@ func Unavailable() *Fault {
 // From returns the fault inside err. An error that Transient reports becomes svc_unavailable, every other svc_internal, both
 // without its text.
 func From(err error) *Fault {
-	var f *Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
 	if Transient(err) {
@@ -200,13 +204,8 @@ func Transient(err error) bool {
 		return true
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch {
-		case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "53"):
-			return true
-		case pg.Code == "40001", pg.Code == "40P01", pg.Code == "55P03", pg.Code == "25P03", pg.Code == "57014", pg.Code == WrongAssumption:
-			return true
-		}
-		return false
+		return slices.ContainsFunc([]string{"08", "57P", "53", "40001", "40P01", "55P03", "25P03", "57014", WrongAssumption},
+			func(code string) bool { return strings.HasPrefix(pg.Code, code) })
 	}
 	if pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return true
@@ -215,10 +214,6 @@ func Transient(err error) bool {
 	if errors.As(err, &timed) && timed.Timeout() {
 		return true
 	}
-	for _, lost := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF, net.ErrClosed} {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF, net.ErrClosed},
+		func(lost error) bool { return errors.Is(err, lost) })
 }

@@ -37,14 +37,7 @@ func (p Problem) IsZero() bool { return p.Code == "" }
 
 // NewProblem makes a problem of a code that has no function below; facts are name and value in turn.
 func NewProblem(code, text string, facts ...any) Problem {
-	p := Problem{Code: code, Text: text}
-	for i := 0; i+1 < len(facts); i += 2 {
-		if p.Facts == nil {
-			p.Facts = map[string]any{}
-		}
-		p.Facts[facts[i].(string)] = facts[i+1]
-	}
-	return p
+	return Problem{Code: code, Text: text, Facts: named(facts)}
 }
 
 // The problems that most parameters can have. Each has one code, wherever it is found.
