@@ -49,27 +49,17 @@ type Person struct{ Name, Email string }
 // File returns the calendar file with the one event: UTF-8, CRLF, times in UTC. Text of any kind is
 // safe in it. The error names what is missing or no address.
 func (e Event) File() ([]byte, error) {
-	status := ical.ObjectStatusConfirmed
-	switch {
-	case e.Method == Cancel:
-		status = ical.ObjectStatusCancelled
-	case e.Method != Request:
+	if e.Method != Request && e.Method != Cancel {
 		return nil, fmt.Errorf("ics: unknown method %q", e.Method)
-	}
-	organizer, err := e.Organizer.address()
-	if err != nil {
-		return nil, fmt.Errorf("ics: organizer: %w", err)
 	}
 	attendee, err := e.Attendee.address()
 	if err != nil {
 		return nil, fmt.Errorf("ics: attendee: %w", err)
 	}
-
-	v, err := e.component(status)
+	v, err := e.organized()
 	if err != nil {
 		return nil, err
 	}
-	v.SetOrganizer(organizer, e.Organizer.params()...)
 	v.AddAttendee(attendee, append(e.Attendee.params(),
 		ical.CalendarUserTypeIndividual, ical.ParticipationRoleReqParticipant,
 		// The business cannot act on an answer from a calendar, so RSVP stays false.
@@ -78,6 +68,24 @@ func (e Event) File() ([]byte, error) {
 	cal := calendar(ical.Method(e.Method))
 	cal.AddVEvent(v)
 	return write(cal)
+}
+
+// organized is the event with its organizer, in the status that its method says.
+func (e Event) organized() (*ical.VEvent, error) {
+	status := ical.ObjectStatusConfirmed
+	if e.Method == Cancel {
+		status = ical.ObjectStatusCancelled
+	}
+	organizer, err := e.Organizer.address()
+	if err != nil {
+		return nil, fmt.Errorf("ics: organizer: %w", err)
+	}
+	v, err := e.component(status)
+	if err != nil {
+		return nil, err
+	}
+	v.SetOrganizer(organizer, e.Organizer.params()...)
+	return v, nil
 }
 
 // component is what a mail's file and a feed have in common.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"fmt"
-
 	ical "github.com/arran4/golang-ical"
 )
 
@@ -17,19 +15,10 @@ const Publish Method = "PUBLISH"
 func PublishFile(events []Event) ([]byte, error) {
 	cal := calendar(ical.MethodPublish)
 	for _, e := range events {
-		status := ical.ObjectStatusConfirmed
-		if e.Method == Cancel {
-			status = ical.ObjectStatusCancelled
-		}
-		organizer, err := e.Organizer.address()
-		if err != nil {
-			return nil, fmt.Errorf("ics: organizer: %w", err)
-		}
-		v, err := e.component(status)
+		v, err := e.organized()
 		if err != nil {
 			return nil, err
 		}
-		v.SetOrganizer(organizer, e.Organizer.params()...)
 		cal.AddVEvent(v)
 	}
 	return write(cal)
