@@ -5,6 +5,7 @@
 package mail
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -96,11 +97,12 @@ func (c Content) clean() Content {
 	if c.Preview == "" && len(c.Paragraphs) > 0 {
 		c.Preview = cut(line(c.Paragraphs[0]), 200)
 	}
-	if c.Language = line(c.Language); c.Language == "" {
-		c.Language = "en"
-	}
+	c.Language = cmp.Or(line(c.Language), "en")
 	c.Body = c.blocks()
-	c.FooterLinks = links(c.FooterLinks)
+	c.FooterLinks = slices.Clone(c.FooterLinks)
+	for i, l := range c.FooterLinks {
+		c.FooterLinks[i].Text = line(l.Text)
+	}
 	return c
 }
 
@@ -137,13 +139,6 @@ func (c Content) blocks() (out []Block) {
 			out = append(out, Block{Button: &Link{line(b.Button.Text), b.Button.URL}, Second: buttons > 0})
 			buttons++
 		}
-	}
-	return out
-}
-
-func links(in []Link) (out []Link) {
-	for _, l := range in {
-		out = append(out, Link{line(l.Text), l.URL})
 	}
 	return out
 }

@@ -46,19 +46,14 @@ func Render(c Content) (*proto.Mail, error) {
 		}
 		l.URL = address
 	}
-	if c.Business.Logo != "" {
-		address, err := web(c.Business.Logo)
-		if err != nil {
-			return nil, fmt.Errorf("logo: %w", err)
+	for what, address := range map[string]*string{"logo": &c.Business.Logo, "unsubscribe": &c.UnsubscribeURL} {
+		if *address == "" {
+			continue
 		}
-		c.Business.Logo = address
-	}
-	if c.UnsubscribeURL != "" {
-		address, err := web(c.UnsubscribeURL)
-		if err != nil {
-			return nil, fmt.Errorf("unsubscribe: %w", err)
+		var err error
+		if *address, err = web(*address); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
 		}
-		c.UnsubscribeURL = address
 	}
 
 	var html bytes.Buffer

@@ -285,18 +285,13 @@ func message(m *proto.Mail, from string) (*gomail.Msg, error) {
 
 // domainID is the Message-ID, the same on every attempt so that receivers can tell a repeat.
 func domainID(id, sender string) (string, error) {
-	for _, r := range id {
-		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' {
-			id = ""
-			break
-		}
-	}
-	if id == "" || len(id) > 64 {
+	if !plainID.MatchString(id) {
 		return "", fmt.Errorf("%w: id", ErrContent)
 	}
-	domain := sender[strings.LastIndexByte(sender, '@')+1:]
-	return id + "@" + domain, nil
+	return id + sender[strings.LastIndexByte(sender, '@'):], nil
 }
+
+var plainID = regexp.MustCompile(`^[0-9a-zA-Z-]{1,64}$`)
 
 func options(smtpURL string, timeout time.Duration) (host string, opts []gomail.Option, err error) {
 	u, err := url.Parse(smtpURL)

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"slices"
 	"strings"
 
 	"frontdesk/libs/lang"
@@ -25,8 +26,7 @@ func (c Content) text() string {
 			add(b.Text)
 		}
 	}
-	var foot []string
-	foot = append(foot, c.Footer...)
+	foot := slices.Clone(c.Footer)
 	for _, l := range c.FooterLinks {
 		foot = append(foot, l.Text+colon+" "+l.URL)
 	}
