@@ -87,12 +87,7 @@ func Called(elements []Element) (required []Element, asked bool) {
 // NeedsEmail reports whether every submission carries the visitor's address: whether a field for contact.email is
 // required. Forms for booking must have one.
 func NeedsEmail(elements []Element) bool {
-	for i := range elements {
-		if e := &elements[i]; e.Type == TypeField && e.Target == TargetEmail && e.Required {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elements, func(e Element) bool { return e.Type == TypeField && e.Target == TargetEmail && e.Required })
 }
 
 // ConsentVersion changes whenever a visitor would agree to something else: with the words, the purpose or the number of

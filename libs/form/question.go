@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,12 +126,10 @@ var fieldName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // submission.fields that no custom field has takes text, or one of the element's options.
 func (fields Fields) Ask(e Element) Question {
 	q := Question{Element: e}
-	switch e.Type {
-	case TypeField:
-	case TypeConsent:
+	if e.Type == TypeConsent {
 		q.Kind = KindConsent
-		return q
-	default:
+	}
+	if e.Type != TypeField {
 		return q
 	}
 	if t, ok := targets[e.Target]; ok {
@@ -138,19 +137,17 @@ func (fields Fields) Ask(e Element) Question {
 		return q
 	}
 	custom, known := fields[e.Target]
-	if q.Label == "" {
-		q.Label = custom.Label
-	}
+	q.Label = cmp.Or(q.Label, custom.Label)
 	if known && !custom.Archived {
 		if q.Max, known = maxOf[custom.Type]; !known {
 			q.Gone = true // a type that this version does not know
 			return q
 		}
 		q.Kind, q.Options = custom.Type, nil
-		if picked(q.Kind) {
+		if q.Kind == KindDropdown || q.Kind == KindChoices {
 			q.Options = custom.Options
 			// An element may offer fewer options. Options that the field has lost are not offered.
-			if some := intersect(e.Options, custom.Options); len(some) > 0 {
+			if some := slices.DeleteFunc(slices.Clone(e.Options), func(o string) bool { return !slices.Contains(custom.Options, o) }); len(some) > 0 {
 				q.Options = some
 			}
 		}
@@ -161,26 +158,11 @@ func (fields Fields) Ask(e Element) Question {
 		q.Gone = true
 		return q
 	}
-	if q.Label == "" {
-		q.Label = humanize(name)
-	}
+	q.Label = cmp.Or(q.Label, humanize(name))
 	if q.Kind = KindDropdown; len(e.Options) == 0 {
 		q.Kind, q.Max = KindLongText, maxLongText
 	}
 	return q
-}
-
-// picked reports whether an answer is one or more of the options.
-func picked(kind string) bool { return kind == KindDropdown || kind == KindChoices }
-
-func intersect(some, all []string) []string {
-	var out []string
-	for _, s := range some {
-		if slices.Contains(all, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // humanize is a label for a name: preferred_time becomes Preferred time.
