@@ -23,21 +23,15 @@ func (u *UI) Call(r *http.Request, method, path string, query url.Values, in any
 // cookies of the answer on to the visitor. Use it for public operations only: they ignore the session.
 func (u *UI) CallFor(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
 	header, err := u.call(r, r.Cookies(), method, path, nil, in, "", out)
-	handCookies(w, header)
+	for _, c := range header.Values("Set-Cookie") {
+		w.Header().Add("Set-Cookie", c)
+	}
 	return err
 }
 
 // CallAs is CallFor in the name of the person whose session r brings: 401 without a session. Pages of ours only.
 func (u *UI) CallAs(w http.ResponseWriter, r *http.Request, method, path string, in, out any) error {
-	header, err := u.call(r, r.Cookies(), method, path, nil, in, "", out)
-	handCookies(w, header)
-	return err
-}
-
-func handCookies(w http.ResponseWriter, header http.Header) {
-	for _, c := range header.Values("Set-Cookie") {
-		w.Header().Add("Set-Cookie", c)
-	}
+	return u.CallFor(w, r, method, path, in, out)
 }
 
 // call sends no session of the visitor but the one in cookies.

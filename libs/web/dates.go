@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,16 +60,9 @@ func (t *Reader) Stamp(m time.Time) string { return t.In(m).Format(time.RFC3339)
 
 // ZoneName is the city of the business's zone, by the name of the language where there is a text city_…: "Brussels", "Brüssel".
 func (t *Reader) ZoneName() string {
-	city := zoneCity(t.zone.String())
-	if name, ok := t.texts["city_"+city]; ok {
-		return name
-	}
-	return city
-}
-
-// zoneCity is the city of an IANA zone's name.
-func zoneCity(zone string) string {
-	return strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ")
+	zone := t.zone.String()
+	city := strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ")
+	return cmp.Or(t.texts["city_"+city], city)
 }
 
 // Duration is a number of minutes: "45 min", "1 h 30 min".
@@ -107,10 +101,7 @@ func (t *Reader) Price(amount, currency string) string {
 	} else {
 		cents = (cents + "0")[:2]
 	}
-	symbol := symbols[currency]
-	if symbol == "" {
-		symbol = currency + "\u00a0"
-	}
+	symbol := cmp.Or(symbols[currency], currency+"\u00a0")
 	group, point := ".", ","
 	switch t.Locale() {
 	case "en-GB":

@@ -130,13 +130,7 @@ func (t *Reader) Why(p fault.Problem, kind string) string {
 // The part of a token before its dot is the version of the words.
 func WordsChanged(shown, now string) bool { return wordsOf(shown) != wordsOf(now) }
 
-func wordsOf(token string) string {
-	words, _, dotted := strings.Cut(token, ".")
-	if !dotted {
-		return ""
-	}
-	return words
-}
+func wordsOf(token string) string { return token[:max(0, strings.IndexByte(token, '.'))] }
 
 // Entry is the field in the list of what is wrong.
 func (f Field) Entry() string {

@@ -48,10 +48,9 @@ func (u *UI) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	// Weak, because the gateway may compress the bytes.
 	h.Set("ETag", `W/"`+etag+`"`)
-	switch {
-	case hashed.MatchString(name) || r.URL.Query().Get("v") == a.hash:
+	if hashed.MatchString(name) || r.URL.Query().Get("v") == a.hash {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	default:
+	} else {
 		h.Set("Cache-Control", "public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800")
 	}
 	http.ServeContent(w, r, name, time.Time{}, body())

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -44,10 +45,7 @@ func (u *UI) Business() Business {
 		Currency string
 	}
 	u.Read("general", &g)
-	if g.Business.Name == "" {
-		g.Business.Name = "Frontdesk"
-	}
-	return Business{g.Business.Name, g.Business.Email, g.Business.Phone, g.Country, g.Currency}
+	return Business{cmp.Or(g.Business.Name, "Frontdesk"), g.Business.Email, g.Business.Phone, g.Country, g.Currency}
 }
 
 // Logo is where the business's logo stands on this host, whatever host the portal has; "" without a logo.

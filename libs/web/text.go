@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,9 +31,7 @@ func readTexts(folders ...fs.FS) map[string]texts {
 				if err := json.Unmarshal(raw, &t); err != nil {
 					panic(fmt.Sprintf("web: %s/%s.json: %v", dir, l, err))
 				}
-				for k, v := range t {
-					all[l][k] = v
-				}
+				maps.Copy(all[l], t)
 			}
 		}
 	}
@@ -51,15 +50,12 @@ type Reader struct {
 }
 
 // Locale is the language with the country of the business, where people speak it: "nl-BE", "fr-CH"; "en-GB" for English.
-func (t *Reader) Locale() string { return locale(t.Language, t.country) }
-
-// locale is the full locale of a language at a business of that country.
-func locale(lang, country string) string {
-	spoken := map[string]string{"en": "GB", "nl": "NL BE", "fr": "FR BE CH", "de": "DE AT CH BE"}[lang]
-	if country != "" && strings.Contains(spoken, country) {
-		return lang + "-" + country
+func (t *Reader) Locale() string {
+	spoken := map[string]string{"en": "GB", "nl": "NL BE", "fr": "FR BE CH", "de": "DE AT CH BE"}[t.Language]
+	if t.country != "" && strings.Contains(spoken, t.country) {
+		return t.Language + "-" + t.country
 	}
-	return lang + "-" + strings.Fields(spoken + " GB")[0]
+	return t.Language + "-" + strings.Fields(spoken + " GB")[0]
 }
 
 // T is the text under key with {name} replaced by the value that follows the name. A key without text is
@@ -72,7 +68,10 @@ func (t *Reader) T(key string, pairs ...any) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		s = strings.ReplaceAll(s, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
 	}
-	return swiss(s, t.Locale())
+	if t.Locale() == "de-CH" { // Switzerland has no ß
+		return strings.ReplaceAll(s, "ß", "ss")
+	}
+	return s
 }
 
 // Texts gives the texts whose keys begin with one of prefixes, for a page's script.
@@ -93,12 +92,4 @@ func (t *Reader) N(key string, n int, pairs ...any) string {
 		form = "_one"
 	}
 	return t.T(key+form, append([]any{"n", n}, pairs...)...)
-}
-
-// swiss writes German as in Switzerland, which has no ß.
-func swiss(s, locale string) string {
-	if locale == "de-CH" {
-		return strings.ReplaceAll(s, "ß", "ss")
-	}
-	return s
 }
