@@ -33,19 +33,10 @@ func (a *Auth) SignApproved(h http.Header, call *proto.ApprovedCall) error {
 // Approved returns the call that settings has signed; false without one, and for a signature that is not right or old.
 func (a *Auth) Approved(h http.Header) (*proto.ApprovedCall, bool) {
 	first, second, ok := strings.Cut(h.Get(approvedHeader), " ")
-	if !ok {
-		return nil, false
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(first)
-	if err != nil {
-		return nil, false
-	}
+	signature, wrong := base64.RawURLEncoding.DecodeString(first)
 	value, err := base64.RawURLEncoding.DecodeString(second)
-	if err != nil {
-		return nil, false
-	}
 	call := &proto.ApprovedCall{}
-	if protobuf.Unmarshal(value, call) != nil {
+	if !ok || wrong != nil || err != nil || protobuf.Unmarshal(value, call) != nil {
 		return nil, false
 	}
 	stamp, err := a.Trust.Verify(voucher, trust.Message{Topic: approvedHeader, Key: call.GetApprovalId(), Value: value}, signature)

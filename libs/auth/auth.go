@@ -122,7 +122,7 @@ func (a *Auth) holder(key *proto.ApplicationPassword, user *proto.User, address 
 	if wait := a.limit(key.GetId()); wait > 0 {
 		return db.Actor{}, fault.RateLimited(wait)
 	}
-	if a.KeySeen != nil && a.first("key/"+key.GetId(), time.Time{}, a.Now()) {
+	if a.KeySeen != nil && a.first("key/"+key.GetId(), time.Time{}) {
 		a.KeySeen(key, address)
 	}
 	return byKey(key, user, r), nil
@@ -157,8 +157,8 @@ func (a *Auth) session(ctx context.Context, token string) (db.Actor, error) {
 		return db.Actor{}, err
 	}
 	actor, err := a.inSession(s)
-	if err == nil {
-		a.touch(s, a.Now())
+	if err == nil && a.Seen != nil && a.first(string(s.GetHash()), s.GetSeenAt().AsTime()) {
+		a.Seen(s)
 	}
 	return actor, err
 }
@@ -256,27 +256,15 @@ const (
 func (a *Auth) lastSeen(s *proto.Session) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at := s.GetSeenAt().AsTime()
-	if here := a.seen[string(s.GetHash())]; here.After(at) {
-		return here
-	}
-	return at
+	return slices.MaxFunc([]time.Time{s.GetSeenAt().AsTime(), a.seen[string(s.GetHash())]}, time.Time.Compare)
 }
 
-func (a *Auth) touch(s *proto.Session, now time.Time) {
-	if a.Seen != nil && a.first(string(s.GetHash()), s.GetSeenAt().AsTime(), now) {
-		a.Seen(s)
-	}
-}
-
-// first reports whether the use of a credential at now is worth a report: the last one, here or as stored, is seenEvery ago.
-func (a *Auth) first(credential string, stored, now time.Time) bool {
-	if now.Sub(stored) < seenEvery {
-		return false
-	}
+// first reports whether the use of a credential is worth a report: the last one, here or as stored, is seenEvery ago.
+func (a *Auth) first(credential string, stored time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now.Sub(a.seen[credential]) < seenEvery {
+	now := a.Now()
+	if now.Sub(stored) < seenEvery || now.Sub(a.seen[credential]) < seenEvery {
 		return false
 	}
 	if len(a.seen) >= remembered {

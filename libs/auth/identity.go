@@ -219,12 +219,8 @@ func (r rights) limitedTo(key *proto.ApplicationPassword) map[string]bool {
 	if !key.GetLimited() {
 		return r.capabilities
 	}
-	left := map[string]bool{}
-	for _, p := range key.GetPermissions() {
-		if r.capabilities[p] {
-			left[p] = true
-		}
-	}
+	left := maps.Clone(r.capabilities)
+	maps.DeleteFunc(left, func(p string, _ bool) bool { return !slices.Contains(key.GetPermissions(), p) })
 	return left
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"time"
 
@@ -57,10 +58,6 @@ func (t TimeToken) Check(subject, token string, now time.Time) (words string, er
 
 func (t TimeToken) mac(subject, words string, at []byte) []byte {
 	m := hmac.New(sha256.New, t.key)
-	m.Write([]byte(subject))
-	m.Write([]byte{0})
-	m.Write([]byte(words))
-	m.Write([]byte{0})
-	m.Write(at)
+	fmt.Fprintf(m, "%s\x00%s\x00%s", subject, words, at)
 	return m.Sum(nil)[:16]
 }

@@ -37,11 +37,8 @@ func (a *Auth) Vouch(h http.Header, address string) error {
 // another credential.
 func (a *Auth) vouchedFor(h http.Header) (address string, ok bool) {
 	text, address, ok := strings.Cut(h.Get(vouchHeader), " ")
-	if !ok {
-		return "", false
-	}
 	signature, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
+	if !ok || err != nil {
 		return "", false
 	}
 	stamp, err := a.Trust.Verify(voucher, vouched(h, address), signature)
