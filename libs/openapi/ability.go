@@ -22,24 +22,19 @@ type Ability struct {
 
 // DescribeAbility describes an operation of s that is one of its abilities.
 func DescribeAbility(s *op.Set, e *op.Entry) Ability {
+	text := strings.TrimSpace(e.Doc + " " + e.Use)
+	if e.Destructive && e.Rehearses() {
+		text += " Rehearse it first, and show its effects to the person you work for."
+	}
 	return Ability{
 		Name:        e.AbilityName(),
 		Label:       label(strings.TrimPrefix(e.AbilityName(), "svc/")),
-		Description: abilityText(e), Category: s.Service,
+		Description: text, Category: s.Service,
 		InputSchema:  inline(inputSchema(e), s.Requests),
 		OutputSchema: inline(e.Out, s.Answers),
 		Meta: map[string]any{"annotations": map[string]any{
 			"readonly": e.RunMethod() == http.MethodGet, "destructive": e.Destructive, "idempotent": e.Idempotent || e.Reads}},
 	}
-}
-
-// abilityText is the description of an ability. What destroys is to be rehearsed, where it can be.
-func abilityText(e *op.Entry) string {
-	text := strings.TrimSpace(e.Doc + " " + e.Use)
-	if e.Destructive && e.Rehearses() {
-		text += " Rehearse it first, and show its effects to the person you work for."
-	}
-	return text
 }
 
 // inputSchema is the whole request as one object.

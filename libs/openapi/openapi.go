@@ -5,6 +5,8 @@ package openapi
 import (
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"frontdesk/libs/op"
 )
 
@@ -29,11 +31,10 @@ func Describe(s *op.Set) Part {
 		}
 		p.Paths[e.Path()][strings.ToLower(e.Method())] = operation(e, examples[e.ID], p.Components)
 	}
-	for name, schema := range s.Answers.Map() {
-		p.Components["schemas"][name] = sharing(name, schema)
-	}
-	for name, schema := range s.Requests.Map() {
-		p.Components["schemas"][name] = sharing(name, schema)
+	for _, registry := range []huma.Registry{s.Answers, s.Requests} {
+		for name, schema := range registry.Map() {
+			p.Components["schemas"][name] = sharing(name, schema)
+		}
 	}
 	return p
 }

@@ -84,8 +84,8 @@ func operation(e *op.Entry, example Example, components map[string]map[string]an
 		o["parameters"] = params
 	}
 	switch {
-	case e.TakesAny:
-		o["requestBody"] = describeSent()
+	case e.TakesAny: // one media type is named, because generators of clients do not support */*
+		o["requestBody"] = map[string]any{"required": false, "description": "Any bytes, under any media type.", "content": map[string]any{"application/octet-stream": map[string]any{"schema": &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	case e.Accepts != nil:
 		o["requestBody"] = describeFile(e)
 	}
@@ -189,8 +189,7 @@ func inQuery(f *op.Field) *huma.Schema {
 	if f.Required || words || s.Type == huma.TypeArray {
 		return s
 	}
-	none := 0
-	return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: huma.TypeString, MaxLength: &none}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: huma.TypeString, MaxLength: new(0)}}}
 }
 
 // done describes the answer of success.
@@ -225,11 +224,6 @@ func done(e *op.Entry, status int, example Example) map[string]any {
 	}
 	done["headers"] = with
 	return done
-}
-
-// describeSent is the request body of an operation that takes any. It names one media type, because generators of clients do not support */*.
-func describeSent() map[string]any {
-	return map[string]any{"required": false, "description": "Any bytes, under any media type.", "content": map[string]any{"application/octet-stream": map[string]any{"schema": &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 }
 
 // describeFile is the request body of an operation that takes a file.

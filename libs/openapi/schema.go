@@ -27,16 +27,11 @@ var (
 		"IdempotentReplayed": header("true if the answer is that of an earlier call with this Idempotency-Key.", "string"),
 		"PreferenceApplied":  header("dry-run if the call was rehearsed: the answer is a Rehearsal, and nothing has happened.", "string"),
 	}
-	keyParameter = map[string]any{"name": "Idempotency-Key", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice."}
-	keptParameter = map[string]any{"name": "If-None-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "The ETag of the file that you have."}
-	preferParameter = map[string]any{"name": "Prefer", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "dry-run rehearses the call: it runs with all its checks, is rolled back, and answers 200 with a Rehearsal (x-rehearsal) in the place of its own answer. A refusal stays as it is. The preference has no value: dry-run=true is 400 svc_invalid_param."}
-	effectsParameter = map[string]any{"name": "If-Effects", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "The hash of a rehearsal, in quotes. If the call would have other effects by now, nothing happens and the answer is 412 svc_effects_changed."}
-	matchParameter = map[string]any{"name": "If-Match", "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255},
-		"description": "The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch."}
+	keyParameter     = parameter("Idempotency-Key", "A text of your own for this one change, such as a UUID. The same call with the same key gets the first answer again for 24 hours, and nothing happens twice.")
+	keptParameter    = parameter("If-None-Match", "The ETag of the file that you have.")
+	preferParameter  = parameter("Prefer", "dry-run rehearses the call: it runs with all its checks, is rolled back, and answers 200 with a Rehearsal (x-rehearsal) in the place of its own answer. A refusal stays as it is. The preference has no value: dry-run=true is 400 svc_invalid_param.")
+	effectsParameter = parameter("If-Effects", "The hash of a rehearsal, in quotes. If the call would have other effects by now, nothing happens and the answer is 412 svc_effects_changed.")
+	matchParameter   = parameter("If-Match", "The ETag of the record as you saw it. If the record has another version by now, the answer is 412 svc_version_mismatch.")
 )
 
 // ErrorSchema is the one shape of errors.
@@ -54,6 +49,11 @@ var ErrorSchema = map[string]any{
 				"reason":     map[string]any{"type": "string", "description": "Why, where a code has several reasons."},
 			}},
 	},
+}
+
+// parameter is a header that a call may have.
+func parameter(name, description string) map[string]any {
+	return map[string]any{"name": name, "in": "header", "required": false, "schema": map[string]any{"type": "string", "maxLength": 255}, "description": description}
 }
 
 func header(description, kind string) map[string]any {
@@ -81,15 +81,19 @@ func sharing(name string, schema *huma.Schema) any {
 
 // shared is a schema with its ids as references to Id.
 func shared(schema *huma.Schema) any {
+	return withIDs(plain(schema))
+}
+
+// plain is a schema as the JSON that it is.
+func plain(schema *huma.Schema) (v any) {
 	raw, err := json.Marshal(schema)
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
 	if err != nil {
 		panic("openapi: schema: " + err.Error()) // it is made of our own types
 	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		panic("openapi: schema: " + err.Error())
-	}
-	return withIDs(v)
+	return v
 }
 
 func withIDs(v any) any {
@@ -121,14 +125,6 @@ func inline(s *huma.Schema, reg huma.Registry) any {
 	if s == nil {
 		return map[string]any{"type": "null"}
 	}
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return map[string]any{}
-	}
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return map[string]any{}
-	}
 	var walk func(v any, depth int) any
 	walk = func(v any, depth int) any {
 		switch v := v.(type) {
@@ -147,5 +143,5 @@ func inline(s *huma.Schema, reg huma.Registry) any {
 		}
 		return v
 	}
-	return walk(v, 0)
+	return walk(plain(s), 0)
 }
