@@ -16,12 +16,7 @@ import (
 const maxAnswer = 4 << 20
 
 // exposed reports whether assistants may use the ability now.
-func (e *Entry) exposed() bool {
-	if e.set.Exposed == nil {
-		return !e.Hidden
-	}
-	return e.set.Exposed(e.AbilityName(), !e.Hidden)
-}
+func (e *Entry) exposed() bool { return e.set.Exposed(e.AbilityName(), !e.Hidden) }
 
 // abilities serves /v1/abilities/svc/{name}, if the set describes them, and its run. An ability that is off or not exposed is 404 for everybody.
 func (s *Set) abilities(routes router) {
@@ -36,11 +31,10 @@ func (s *Set) abilities(routes router) {
 			if err == nil && actor.Lacks(e.AbilityName(), e.RunMethod() == http.MethodGet) {
 				err = AbilityTaken()
 			}
-			if err != nil {
-				WriteFault(r.Context(), err, w)
-				return
+			var body []byte
+			if err == nil {
+				body, err = encodeJSON(s.Describe(e))
 			}
-			body, err := encodeJSON(s.Describe(e))
 			if err != nil {
 				WriteFault(r.Context(), err, w)
 				return
@@ -169,9 +163,7 @@ func (e *Entry) input(w http.ResponseWriter, r *http.Request) (map[string]json.R
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, fault.InvalidJSON(`The body must be {"input": {…}}.`)
 	}
-	for k, v := range in.Input {
-		args[k] = v
-	}
+	maps.Copy(args, in.Input)
 	return args, nil
 }
 

@@ -96,11 +96,7 @@ func WriteFault(ctx context.Context, err error, w http.ResponseWriter) {
 	if c := challenge(Header(ctx), f); c != "" && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", c)
 	}
-	body := f.Body(RequestID(ctx))
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(f.Status)
-	_, _ = w.Write(body)
+	_ = write(w, f.Status, f.Body(RequestID(ctx)))
 }
 
 // challenge is what WWW-Authenticate says beside a fault: how to call instead. It is empty where no other credential would help.

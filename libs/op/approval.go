@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -38,12 +39,7 @@ func (Approvals) Schema(huma.Registry) *huma.Schema {
 }
 
 // OrNever is the choice, or never where nothing was chosen.
-func (a Approvals) OrNever() Approvals {
-	if a == "" {
-		return ApprovalNever
-	}
-	return a
-}
+func (a Approvals) OrNever() Approvals { return cmp.Or(a, ApprovalNever) }
 
 // ApprovalLasts is for how long a call waits.
 const ApprovalLasts = 72 * time.Hour
@@ -115,7 +111,7 @@ func (e *Entry) waits(r *request) bool {
 		return false
 	}
 	levels := []string{who.Approval}
-	if r.asAbility && e.set.Approval != nil {
+	if r.asAbility {
 		levels = append(levels, e.set.Approval(e.AbilityName()))
 	}
 	return slices.Contains(levels, ApprovalWrites) || e.Destructive && slices.Contains(levels, ApprovalDestructive)
@@ -304,8 +300,7 @@ func (*Settled) StatusCode() int { return http.StatusOK }
 func (e *Entry) settled(ctx context.Context, r *request, out any) *Settled {
 	stored, repeated := out.(*db.Answer)
 	if !repeated {
-		of := e.stored(ctx, r, out)
-		stored = &of
+		stored = new(e.stored(ctx, r, out))
 	}
 	s := &Settled{Status: stored.Status, Answer: stored.Body}
 	if s.Status == http.StatusNoContent || len(s.Answer) == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -60,11 +61,7 @@ func (d *Done) Count(id uuid.UUID, changed bool, err error) error {
 
 // Alone refuses a verb that is named beside others, and a call without one. verbs are those that are named; alone is set for those that stand alone.
 func Alone(verbs map[string]bool) error {
-	names := []string{}
-	for name := range verbs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(verbs))
 	if len(names) == 0 {
 		return fault.Invalid("ids", fault.NewProblem("no_verb", "need something that is done with them"))
 	}

@@ -25,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"frontdesk/libs/auth"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/proto"
@@ -165,15 +166,12 @@ func wrongKey(key string) fault.Problem {
 	return fault.Problem{}
 }
 
-func (e *Entry) on() bool { return e.App == "" || e.set.AppOn == nil || e.set.AppOn(e.App) }
+func (e *Entry) on() bool { return e.App == "" || e.set.AppOn(e.App) }
 
 // who authenticates the caller. A public operation ignores credentials, because a stale cookie must not keep a visitor from
 // booking.
 func (e *Entry) who(ctx context.Context, r *http.Request) (db.Actor, error) {
-	visitor := db.Actor{Channel: e.Channel, Address: e.set.auth.Address(r)}
-	if visitor.Channel == "" {
-		visitor.Channel = db.ChannelApp
-	}
+	visitor := db.Actor{Channel: cmp.Or(e.Channel, db.ChannelApp), Address: e.set.auth.Address(r)}
 	if e.Perm == Public {
 		return visitor, nil
 	}
@@ -213,10 +211,8 @@ func (e *Entry) allowed(r *request) error {
 	if e.Perm == SignedIn {
 		return nil
 	}
-	for _, p := range []string{"svc_view_contacts", e.Perm} {
-		if !r.actor.Can(p) {
-			return fault.Forbidden(e.Perm)
-		}
+	if !r.actor.Can(auth.ViewContacts) || !r.actor.Can(e.Perm) {
+		return fault.Forbidden(e.Perm)
 	}
 	if e.SeesAll && r.actor.Own {
 		return ErrVisibility
@@ -258,10 +254,7 @@ func (e *Entry) audit(ctx context.Context, tx *db.Tx, r *request, out any) error
 	if e.Unaudited {
 		return nil
 	}
-	id := e.pathID(r)
-	if id == "" {
-		id = e.answerID(out)
-	}
+	id := cmp.Or(e.pathID(r), e.answerID(out))
 	if id == "" && e.Record == "user" && tx.Who.SignedIn() {
 		id = strconv.FormatInt(tx.Who.UserID, 10)
 	}

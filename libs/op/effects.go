@@ -150,7 +150,7 @@ func PartOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, error
 	e, err := EffectsOf(messages, endpoints)
 	e.Audit = opt.Value[effectAudit]{}
 	for _, m := range messages {
-		if len(m.Value) == 0 && m.Topic != proto.IdentityTopic && !e.has(m.Key) {
+		if len(m.Value) == 0 && m.Topic != proto.IdentityTopic && e.about(m.Key) < 0 {
 			_, record, _ := strings.Cut(m.Topic, ".")
 			e.Events = append(e.Events, EffectEvent{record + ".gone", m.Key, json.RawMessage("null")})
 		}
@@ -158,8 +158,9 @@ func PartOf(messages []db.Message, endpoints []webhook.Endpoint) (Effects, error
 	return e, err
 }
 
-func (e *Effects) has(id string) bool {
-	return slices.ContainsFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
+// about is the place of the first event of a record; -1 without one.
+func (e *Effects) about(id string) int {
+	return slices.IndexFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
 }
 
 // AddParts adds what the other services would do because of messages of the service own, by service; nil stands for one that has not said so.
@@ -257,7 +258,7 @@ func (e *Effects) record(entries []*proto.Audit) error {
 
 // nameOf is what people call a record that has an event, else empty.
 func (e *Effects) nameOf(id string) string {
-	i := slices.IndexFunc(e.Events, func(event EffectEvent) bool { return event.ID == id })
+	i := e.about(id)
 	if i < 0 {
 		return ""
 	}
@@ -388,21 +389,19 @@ func (m Making) lasting(name string, v any) any {
 			}
 			v[k] = m.lasting(named, x)
 		}
-		return v
 	case []any:
 		for i, x := range v {
 			v[i] = m.lasting(name, x)
 		}
-		return v
 	case json.Number:
 		if m.isNew(name, v.String()) {
 			return "new"
 		}
 	case string:
-		if m.isNew(name, v) {
+		switch {
+		case m.isNew(name, v):
 			return "new"
-		}
-		if m.isMoment(name, v) {
+		case m.isMoment(name, v):
 			return "moment"
 		}
 		if name == "text" { // of a mail that says when it was

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,17 +44,10 @@ func (e *Entry) decode(ctx context.Context, r *http.Request) (any, error) {
 }
 
 func admitsJSON(accept string) bool {
-	if accept == "" {
-		return true
-	}
-	for part := range strings.SplitSeq(accept, ",") {
+	return accept == "" || slices.ContainsFunc(strings.Split(accept, ","), func(part string) bool {
 		media, _, _ := strings.Cut(strings.TrimSpace(part), ";")
-		switch strings.ToLower(media) {
-		case "*/*", "application/*", "application/json", "text/html", "application/problem+json":
-			return true
-		}
-	}
-	return false
+		return slices.Contains([]string{"*/*", "application/*", "application/json", "text/html", "application/problem+json"}, strings.ToLower(media))
+	})
 }
 
 func (e *Entry) encode(_ context.Context, w http.ResponseWriter, out any) error {

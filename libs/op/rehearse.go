@@ -113,7 +113,7 @@ func (e *Entry) Rehearses() bool { return !e.Reads && e.NoRehearsal() == "" }
 // error is 412 svc_effects_changed.
 func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, out any) (*Rehearsal, error) {
 	messages := tx.Emitted()
-	effects, err := EffectsOf(messages, e.set.endpoints())
+	effects, err := EffectsOf(messages, e.set.Endpoints())
 	if err != nil {
 		return nil, err
 	}

@@ -76,17 +76,12 @@ func (t router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	WriteFault(r.Context(), fault.NoRoute(), w)
 }
 
+// takes reports whether a path of segments is this one. An empty segment and the segments . and .. cannot be a parameter's value.
 func (p *place) takes(segments []string) bool {
-	for i, s := range p.segments {
-		if s != segments[i] && !(isParameter(s) && isValue(segments[i])) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(p.segments, segments, func(s, given string) bool {
+		return s == given || isParameter(s) && given != "" && given != "." && given != ".."
+	})
 }
-
-// isValue reports whether a segment can be a parameter's value. An empty segment and the segments . and .. cannot.
-func isValue(segment string) bool { return segment != "" && segment != "." && segment != ".." }
 
 func (p *place) serve(w http.ResponseWriter, r *http.Request, segments []string) {
 	for i, s := range p.segments {
@@ -104,12 +99,12 @@ func (p *place) serve(w http.ResponseWriter, r *http.Request, segments []string)
 	}
 	var allow []string
 	for method, h := range p.methods {
-		if !h.on() {
-			continue
+		if h.on() {
+			allow = append(allow, method)
 		}
-		if allow = append(allow, method); method == http.MethodGet {
-			allow = append(allow, http.MethodHead)
-		}
+	}
+	if slices.Contains(allow, http.MethodGet) {
+		allow = append(allow, http.MethodHead)
 	}
 	if allow == nil {
 		WriteFault(r.Context(), fault.NoRoute(), w)

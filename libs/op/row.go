@@ -43,8 +43,7 @@ type Refusal json.RawMessage
 
 // Refuse returns f as a part of an answer.
 func Refuse(f *fault.Fault) *Refusal {
-	r := Refusal(f.Body(""))
-	return &r
+	return new(Refusal(f.Body("")))
 }
 
 // MarshalJSON is the error itself.

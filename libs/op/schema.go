@@ -154,8 +154,7 @@ func declareShared(f reflect.StructField, s *huma.Schema) {
 // declareNull makes s the schema of a request's field: a pointer or an opt.Value takes null only where its tag says
 // nullable:"true", because leaving a field out and clearing it differ.
 func declareNull(f reflect.StructField, s *huma.Schema) {
-	optional := f.Type.Kind() == reflect.Pointer || f.Type.Implements(reflect.TypeFor[interface{ Given() bool }]())
-	if !optional {
+	if f.Type.Kind() != reflect.Pointer && !f.Type.Implements(reflect.TypeFor[interface{ Given() bool }]()) {
 		return
 	}
 	nullable := f.Tag.Get("nullable") == "true"

@@ -29,12 +29,12 @@ type Set struct {
 	// Service is its name.
 	Service string
 	DB      *db.DB
-	// AppOn reports whether an app is switched on; nil means that all are.
+	// AppOn reports whether an app is switched on; in a new set all are.
 	AppOn func(app string) bool
-	// Exposed reports whether assistants may use an ability ("svc/…"), where byDefault is what its operation says; nil leaves it
+	// Exposed reports whether assistants may use an ability ("svc/…"), where byDefault is what its operation says; a new set leaves it
 	// at that.
 	Exposed func(ability string, byDefault bool) bool
-	// Approval says which calls of an ability ("svc/…") wait for a person, whichever assistant makes them, see db.Actor.Approval; nil for none.
+	// Approval says which calls of an ability ("svc/…") wait for a person, whichever assistant makes them, see db.Actor.Approval; in a new set no call does.
 	Approval func(ability string) string
 	// Describe returns an ability as assistants see it, which GET /abilities/svc/{name} answers with; nil means that abilities are run
 	// only.
@@ -42,7 +42,7 @@ type Set struct {
 	// Fingerprints returns the keyed fingerprints of a request, as db.Request has them. A plain hash would let whoever reads the
 	// table try out what somebody has sent.
 	Fingerprints func(request []byte) [][]byte
-	// Endpoints are the webhooks that there are, for the effects of a call; nil if nobody knows them.
+	// Endpoints are the webhooks that there are, for the effects of a call; a new set knows no webhook.
 	Endpoints func() []webhook.Endpoint
 	// Others asks the other services what they would do because of messages that a call would publish, and returns it by service: nil for one that does not say
 	// so within a second. nil where there are no others.
@@ -73,10 +73,12 @@ type Set struct {
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
 	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, Zone: time.UTC, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
-		files:    Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
-		streams:  Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
-		Answers:  huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
-		Requests: huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
+		AppOn: func(string) bool { return true }, Exposed: func(_ string, byDefault bool) bool { return byDefault }, Approval: func(string) string { return "" },
+		Endpoints: func() []webhook.Endpoint { return nil },
+		files:     Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
+		streams:   Slots{Most: maxStreams, Each: streamsEach, Wait: heartbeat},
+		Answers:   huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+		Requests:  huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
 	}
 	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Rehearsal]())
 	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Approval]())
@@ -146,13 +148,6 @@ func (s *Set) Examples(recorded []byte) {
 // Recorded returns the examples by operation. Package openapi reads them.
 func (s *Set) Recorded() map[string]json.RawMessage { return maps.Clone(s.examples) }
 
-func (s *Set) endpoints() []webhook.Endpoint {
-	if s.Endpoints == nil {
-		return nil
-	}
-	return s.Endpoints()
-}
-
 // Entries are all operations in the order of their declaration.
 func (s *Set) Entries() []*Entry { return s.ops }
 
@@ -170,10 +165,8 @@ func (s *Set) Routes() []string { return slices.Sorted(maps.Keys(s.Operations())
 
 // Fails are the refusals that the operation with this id declares.
 func (s *Set) Fails(id string) Fails {
-	for _, e := range s.ops {
-		if e.ID == id {
-			return e.Op.Fails
-		}
+	if e := s.named(id); e != nil {
+		return e.Op.Fails
 	}
 	return nil
 }
@@ -182,11 +175,9 @@ func (s *Set) Fails(id string) Fails {
 func (s *Set) Abilities() []*Entry {
 	var tools []*Entry
 	for _, e := range s.ops {
-		name := e.ability()
-		if name == "" || e.Perm == Public || slices.ContainsFunc(tools, func(t *Entry) bool { return t.ability() == name }) {
-			continue
+		if e.AbilityName() != "" && !slices.ContainsFunc(tools, func(t *Entry) bool { return t.ability() == e.ability() }) {
+			tools = append(tools, e)
 		}
-		tools = append(tools, e)
 	}
 	return tools
 }

@@ -51,14 +51,14 @@ func rewritten(name string, v any, leaf func(name string, v any) any) any {
 		for i := range v {
 			v[i] = rewritten(name, v[i], leaf)
 		}
-		return v
 	case map[string]any:
 		for name := range v {
 			v[name] = rewritten(name, v[name], leaf)
 		}
-		return v
+	default:
+		return leaf(name, v)
 	}
-	return leaf(name, v)
+	return v
 }
 
 // hinted adds to the problem of a time what its value lacks, where that can be told.

@@ -174,8 +174,7 @@ func keepDeed(ctx context.Context, tx *db.Tx, a *proto.Audit, out any) error {
 func (e *Entry) inverse(by *Entry, tx *db.Tx, path map[string]json.RawMessage, answered string, changed bool) []db.Step {
 	in := map[string]any{}
 	maps.Copy(in, e.Undo.With)
-	before, found := tx.Before(), false
-	last := ""
+	before, found, last := tx.Before(), false, ""
 	if e.Status == http.StatusCreated {
 		if names := parameters(by.Path()); len(names) > 0 {
 			last = names[len(names)-1] // what was made, and not what it was made of
