@@ -6,20 +6,9 @@
 //
 // # The life of an event
 //
-//	step      who                  where                                  a crash in front of it leaves behind
-//	emit      the transaction      Tx.Emit: in memory                     nothing
-//	commit    the transaction      a row of outbox, beside the change     neither change nor event
-//	claim     one relay            table relay: holder, until             a row that waits; the next relay sends it
-//	append    the relay            the log                                a claim, which ends after ten seconds
-//	mark      the relay            outbox.sent_at, published              a message in the log and a row that waits: it is sent twice
-//	deliver   a consumer           bus: fetched, checked, opened          a message that the position does not count: it is fetched again
-//	move      the consumer         table position, by compare-and-set  \
-//	inbox     the consumer         table inbox: the event's id          } nothing of it: the three are one transaction
-//	handler   the service          its own tables                      /
-//	prune     the relay            the row goes                           a row that is sent and stays until the next check
-//
-// So a message may stand in the log several times, and its effect happens once. A row that was sent stays for ten minutes, and a command
-// until its readers have consumed it. One that is older than half of what its topic keeps is sent again first: the topic may have dropped it.
+// libs/README.md has its steps, and what a crash over each leaves. A message may stand in the log several times, and its effect happens once. A row that was
+// sent stays for ten minutes, and a command until its readers have consumed it. One that is older than half of what its topic keeps is sent again first: the
+// topic may have dropped it.
 //
 // # The states of a partition
 //

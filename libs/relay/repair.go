@@ -232,11 +232,11 @@ func (s *sender) firstLost(ctx context.Context, published own) (own, error) {
 	if err != nil {
 		return own{}, err
 	}
-	first, err := firstMissing(published.SentAt, func(from time.Time) ([]kept, error) {
-		return db.Rows[kept](ctx, s.DB.Pool, `select seq, sent_at, "offset" from outbox where topic = $1 and partition = $2
+	first, err := firstMissing(published.SentAt, func(from time.Time) ([]since, error) {
+		return db.Rows[since](ctx, s.DB.Pool, `select sent_at, "offset" from outbox where topic = $1 and partition = $2
 			and sent_at = (select min(sent_at) from outbox where topic = $1 and partition = $2 and sent_at >= $3) order by "offset"`, p.Topic, p.Number, from)
-	}, func(k kept) (bool, error) {
-		x, err := s.keptRow(ctx, p, k)
+	}, func(at since) (bool, error) {
+		x, err := s.keptRow(ctx, p, at)
 		if err != nil {
 			return false, err
 		}
@@ -253,8 +253,7 @@ func (s *sender) firstLost(ctx context.Context, published own) (own, error) {
 		}
 	}
 	slog.WarnContext(ctx, "the log has lost messages", "topic", p.Topic, "partition", p.Number, "offset", published.Offset, "end", b[p].End, "from", x.Offset)
-	next := x.since()
-	x.next = &next
+	x.next = &since{x.SentAt, x.Offset}
 	return x, nil
 }
 
@@ -307,8 +306,8 @@ func (s *sender) lastBefore(ctx context.Context, tx pgx.Tx, first own) (*own, er
 }
 
 // keptRow is a row that was sent to a partition. Its index ends with when that was, so a row is read without the others of the partition.
-func (s *sender) keptRow(ctx context.Context, p Partition, k kept) (own, error) {
-	return ownRow(s.DB.Pool.QueryRow(ctx, ownRows+`sent_at = $3 and seq = $4`, p.Topic, p.Number, k.SentAt, k.Seq), p)
+func (s *sender) keptRow(ctx context.Context, p Partition, at since) (own, error) {
+	return ownRow(s.DB.Pool.QueryRow(ctx, ownRows+`sent_at = $3 and "offset" = $4`, p.Topic, p.Number, at.SentAt, at.Offset), p)
 }
 
 const ownRows = `select key, value, "offset", coalesce(appended_at, 'epoch'), sent_at from outbox where topic = $1 and partition = $2 and `

@@ -891,25 +891,24 @@ func (s since) compare(b since) int {
 
 func (p *process) firstLost(published own) (own, error) {
 	w, at := p.w, published.Partition
-	rows := map[int64]*simRow{}
+	rows := map[since]*simRow{}
 	bounds, _ := p.Bounds(context.Background(), []Partition{at})
-	first, err := firstMissing(published.SentAt, func(from time.Time) (group []kept, err error) {
+	first, err := firstMissing(published.SentAt, func(from time.Time) (group []since, err error) {
 		for _, r := range w.sent(at) {
 			if !r.sentAt.Before(from) && (len(group) == 0 || r.sentAt.Equal(group[0].SentAt)) {
-				group, rows[r.seq] = append(group, kept{r.seq, r.since()}), r
+				group, rows[r.since()] = append(group, r.since()), r
 			}
 		}
 		return group, nil
-	}, func(k kept) (bool, error) {
-		x := rows[k.Seq].own()
+	}, func(s since) (bool, error) {
+		x := rows[s].own()
 		x.SentAt = w.now
 		return stands(context.Background(), p, x, bounds[at], w.now)
 	})
 	if first != nil {
-		published = rows[first.Seq].own()
+		published = rows[*first].own()
 	}
-	next := published.since()
-	published.next = &next
+	published.next = &since{published.SentAt, published.Offset}
 	return published, err
 }
 
@@ -925,7 +924,7 @@ func (w *world) slice(published *own) (done bool, err error) {
 	published.next = nil
 	for _, r := range w.sent(at) {
 		switch s := r.since(); {
-		case s.compare(was.since()) < 0:
+		case s.compare(since{was.SentAt, was.Offset}) < 0:
 			x := r.own()
 			last = &x
 		case s.compare(*was.next) < 0:

@@ -30,8 +30,6 @@ type own struct {
 	next *since
 }
 
-func (x own) since() since { return since{x.SentAt, x.Offset} }
-
 // since is a place in the order in which the rows of a partition were sent.
 type since struct {
 	SentAt time.Time `db:"sent_at"`
@@ -125,27 +123,21 @@ func dropsAfter(topic string) time.Duration {
 	return sendAgain
 }
 
-// kept is a row of the outbox that was sent.
-type kept struct {
-	Seq int64
-	since
-}
-
-// firstMissing returns the first kept row of a partition that the log has not, or nil if it has all that were sent until then. Up to that time the rows that the
-// log has come first. sent returns the rows that were sent at the first moment from a time on at which any were, in the order of their offsets. However many are
-// kept, it is asked for a few.
-func firstMissing(until time.Time, sent func(from time.Time) ([]kept, error), has func(kept) (bool, error)) (first *kept, err error) {
+// firstMissing returns the place of the first row of a partition that is kept and that the log has not, or nil if it has all that were sent until then. Up to that
+// time the rows that the log has come first. sent returns those that were sent at the first moment from a time on at which any were, in the order of their offsets.
+// However many are kept, it is asked for a few.
+func firstMissing(until time.Time, sent func(from time.Time) ([]since, error), has func(since) (bool, error)) (first *since, err error) {
 	var failed error
-	known := map[int64]bool{}
-	missing := func(k kept) bool {
-		there, asked := known[k.Seq]
+	known := map[since]bool{}
+	missing := func(s since) bool {
+		there, asked := known[s]
 		if !asked && failed == nil {
-			there, failed = has(k)
-			known[k.Seq] = there
+			there, failed = has(s)
+			known[s] = there
 		}
 		return !there
 	}
-	from := func(t time.Time) []kept {
+	from := func(t time.Time) []since {
 		rows, err := sent(t)
 		if failed = cmp.Or(failed, err); failed != nil || len(rows) > 0 && rows[0].SentAt.After(until) {
 			return nil
