@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,11 +70,8 @@ func (b *Bus) Append(ctx context.Context, batch []db.Message) []relay.Placed {
 		appending.Go(func() { b.appendTo(ctx, p, batch, at, placed) })
 	}
 	appending.Wait()
-	for _, p := range placed {
-		if p.Err != nil {
-			b.refresh()
-			break
-		}
+	if slices.ContainsFunc(placed, func(p relay.Placed) bool { return p.Err != nil }) {
+		b.refresh()
 	}
 	return placed
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,7 @@ const (
 // configOf are the settings of a topic with so many replicas, by name.
 func configOf(t proto.Topic, replicas int) map[string]string {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	keep := proto.KeepAll
-	if t.Keep > 0 {
-		keep = t.Keep
-	}
+	keep := cmp.Or(t.Keep, proto.KeepAll)
 	// One broker may be lost without losing a message, and without stopping the topic.
 	out := map[string]string{"min.insync.replicas": strconv.Itoa(max(1, replicas-1))}
 	if !t.Compacted {
