@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -83,15 +82,6 @@ func reachable(ctx context.Context, listen, brokers string) (address string, kno
 		return net.JoinHostPort(host, port), true
 	}
 	return listen, false
-}
-
-// hostOf is the name of the host in an address of ours.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 // sendMessage writes a message that no transaction depends on.

@@ -10,6 +10,7 @@ import (
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/relay"
+	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -54,7 +55,7 @@ func (r *runner) migrate(ctx context.Context, cfg Config) (disconnect func(), er
 	if err := keys.madeWith(ctx, d); err != nil {
 		return disconnect, err
 	}
-	k := &Kit{Service: r.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b), Endpoints: newEndpoints(b)}
+	k := &Kit{Service: r.Name, Config: cfg, Keys: keys, DB: d, Bus: b, Identity: auth.NewIdentity(b), Site: NewSite(b), Endpoints: bus.NewRecordTable[webhook.Endpoint](b, proto.EndpointTopic)}
 	k.Auth = auth.New(k.Identity)
 	k.Auth.PerMinute = int(600 * cfg.RateFactor)
 	k.Auth.IPHeader, k.Auth.Proxies = k.ipHeader, cfg.Proxies

@@ -32,13 +32,18 @@ func commandOf(s Service, args []string) (c command, ok bool) {
 }
 
 func (c Command) with(argument string) command {
+	return beside("command", (*runner).migrate, func(ctx context.Context, r *runner, out io.Writer) error { return c.Run(ctx, r.kit, argument, out) })
+}
+
+// beside is a command of a name that runs what start has built or migrated.
+func beside(name string, start func(r *runner, ctx context.Context, cfg Config) (disconnect func(), err error), run func(ctx context.Context, r *runner, out io.Writer) error) command {
 	return func(ctx context.Context, cfg Config, s Service, out io.Writer) error {
-		r := &runner{Service: s, instance: s.Name + "-command"}
-		disconnect, err := r.migrate(ctx, cfg)
+		r := &runner{Service: s, instance: s.Name + "-" + name}
+		disconnect, err := start(r, ctx, cfg)
 		defer disconnect()
 		if err != nil {
 			return err
 		}
-		return c.Run(ctx, r.kit, argument, out)
+		return run(ctx, r, out)
 	}
 }

@@ -31,7 +31,7 @@ type Kit struct {
 	Identity *auth.Identity
 	Apps     *Apps
 	Site     *Site
-	// Endpoints are the receivers of events.
+	// Endpoints are the receivers of events, which rehearsals name.
 	Endpoints *bus.Table[webhook.Endpoint]
 
 	rehearsals *rehearsals

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +63,7 @@ type Rows[ID RecordID] struct {
 
 // Records declares rows that are published one by one.
 func Records[ID RecordID](r Rows[ID]) Published {
-	if r.Column == "" {
-		r.Column = "id"
-	}
-	if r.Where == "" {
-		r.Where = "true"
-	}
+	r.Column, r.Where = cmp.Or(r.Column, "id"), cmp.Or(r.Where, "true")
 	return Published{Topic: r.Topic, name: r.Prefix, slice: r.slice, raise: r.raise, known: r.known, end: r.end, skipNumbers: r.skipNumbers}
 }
 

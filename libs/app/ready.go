@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -15,11 +17,8 @@ func (r *runner) waitsFor() (all []waiting) {
 	}
 	for _, t := range r.tables() {
 		if !t.Ready() {
-			why := "its messages are being read"
-			if err := t.Err(); err != nil {
-				why = err.Error()
-			}
-			all = append(all, waiting{"topic " + t.Topic(), why})
+			why := cmp.Or(t.Err(), errors.New("its messages are being read"))
+			all = append(all, waiting{"topic " + t.Topic(), why.Error()})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.parts.Ready)) {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -35,13 +34,7 @@ const (
 //
 // It writes what it did to out, a line each. A second run changes nothing more. After an error it has to be run again before
 // the service starts.
-func resyncTopics(ctx context.Context, cfg Config, s Service, out io.Writer) error {
-	r := &runner{Service: s, instance: s.Name + "-resync"}
-	disconnect, err := r.build(ctx, cfg)
-	defer disconnect()
-	if err != nil {
-		return err
-	}
+var resyncTopics = beside("resync", (*runner).build, func(ctx context.Context, r *runner, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -74,7 +67,7 @@ func resyncTopics(ctx context.Context, cfg Config, s Service, out io.Writer) err
 		// Before history, because its handlers find what the service believes that it has still to do.
 		{"cancel what may have gone out", y.cancel},
 		// Before the state is published, because the erasure is in it: nothing below may hold the person any more.
-		{"handle history", y.catchUp},
+		{"handle history", y.consumer.CatchUp},
 		// After history, because that may make records: only now is it known which ones of the log the schema has not.
 		{"end records that are gone", y.endUnknown},
 		// Last of what is sent, because copies drop what is not among it, behind the marker.
@@ -87,7 +80,7 @@ func resyncTopics(ctx context.Context, cfg Config, s Service, out io.Writer) err
 		}
 	}
 	return nil
-}
+})
 
 type resync struct {
 	*runner
@@ -262,8 +255,6 @@ func (y *resync) cancel(ctx context.Context) error {
 	return err
 }
 
-func (y *resync) catchUp(ctx context.Context) error { return y.consumer.CatchUp(ctx) }
-
 // endUnknown publishes tombstones for the keys that the topics hold and the schema does not know. What ended in a last event
 // stays as it is.
 func (y *resync) endUnknown(ctx context.Context) error {
@@ -315,13 +306,6 @@ func (y *resync) publish(ctx context.Context) error {
 	}
 	if len(y.topics()) > 0 {
 		y.say("all records are published again: %s", strings.Join(y.topics(), ", "))
-	}
-	return nil
-}
-
-func (y *resync) flush(ctx context.Context) error {
-	if err := y.relay.Flush(ctx); err != nil {
-		return errors.Join(errors.New("send the outbox"), err)
 	}
 	return nil
 }

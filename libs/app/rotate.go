@@ -27,29 +27,27 @@ const rotateSlice = 200
 // that they carry its signature. It writes to out, a line for each column, how many values it has sealed and how many remain, because
 // no configured key opens them. It may run beside the replicas of the service, once all of them have the new key, and again after it
 // was stopped at any point.
-func rotateKey(ctx context.Context, cfg Config, s Service, out io.Writer) error {
-	r := &runner{Service: s, instance: s.Name + "-rotate-key"}
-	disconnect, err := r.build(ctx, cfg)
-	defer disconnect()
-	if err != nil {
-		return err
-	}
+var rotateKey = beside("rotate-key", (*runner).build, func(ctx context.Context, r *runner, out io.Writer) error {
 	for _, c := range r.parts.Sealed {
 		sealed, remain, err := r.sealAnew(ctx, c)
 		if err != nil {
 			return fmt.Errorf("seal %s.%s anew: %w", c.Table, c.Column, err)
 		}
-		fmt.Fprintf(out, "%s: %s.%s: %d values are sealed with the new key, %d remain that no configured key opens\n", s.Name, c.Table, c.Column, sealed, remain)
+		fmt.Fprintf(out, "%s: %s.%s: %d values are sealed with the new key, %d remain that no configured key opens\n", r.Name, c.Table, c.Column, sealed, remain)
 	}
 	for _, t := range proto.Topics {
-		if !t.Signed || t.Owner != s.Name || !t.Compacted {
+		if !t.Signed || t.Owner != r.Name || !t.Compacted {
 			continue
 		}
 		if err := r.publishState(ctx, t.Name); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s: the records of %s are signed with the new key\n", s.Name, t.Name)
+		fmt.Fprintf(out, "%s: the records of %s are signed with the new key\n", r.Name, t.Name)
 	}
+	return r.flush(ctx)
+})
+
+func (r *runner) flush(ctx context.Context) error {
 	if err := r.relay.Flush(ctx); err != nil {
 		return errors.Join(errors.New("send the outbox"), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -69,22 +70,22 @@ func Run(ctx context.Context, cfg Config, s Service) error {
 	server := r.door.server()
 	defer server.Close()
 	go func() { r.served <- server.Serve(api) }()
-	admin := &http.Server{Handler: adminport.Guard(r.admin(cfg, metrics), append(slices.Clone(cfg.AdminHosts), hostOf(cfg.BaseURL))...), ReadHeaderTimeout: 10 * time.Second}
+	hosts := slices.Clone(cfg.AdminHosts)
+	if base, err := url.Parse(cfg.BaseURL); err == nil {
+		hosts = append(hosts, base.Hostname())
+	}
+	admin := &http.Server{Handler: adminport.Guard(r.admin(cfg, metrics), hosts...), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = admin.Serve(adminPort) }()
 	defer admin.Close()
 	disconnect, err := r.build(ctx, cfg)
 	defer disconnect()
-	if err != nil {
-		return quiet(ctx, err)
+	switch {
+	case err == nil:
+		return r.run(ctx, server)
+	case ctx.Err() != nil:
+		return nil // told to stop before it was up
 	}
-	return r.run(ctx, server)
-}
-
-func quiet(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
-	}
-	return nil // told to stop before it was up
+	return err
 }
 
 type runner struct {

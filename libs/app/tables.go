@@ -9,7 +9,6 @@ import (
 	"frontdesk/libs/lang"
 	"frontdesk/libs/mail"
 	"frontdesk/libs/op"
-	"frontdesk/libs/webhook"
 	"frontdesk/proto"
 )
 
@@ -71,11 +70,6 @@ func (a *Apps) Watch(f func()) { a.table.Watch(func(string, AppsState, bool) { f
 
 // Set puts a state in force without the topic, for tests.
 func (a *Apps) Set(s AppsState) { a.table.Put("apps", s) }
-
-// newEndpoints makes a service's copy of the receivers of events, which rehearsals name.
-func newEndpoints(b *bus.Bus) *bus.Table[webhook.Endpoint] {
-	return bus.NewRecordTable[webhook.Endpoint](b, proto.EndpointTopic)
-}
 
 // Site is a service's copy of the site settings: JSON documents under general, portal, privacy,
 // form-style and booking-page's like.
