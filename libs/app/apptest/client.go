@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -111,9 +112,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	if c.cookie != "" {
 		req.Header.Set("Cookie", "svc_session="+c.cookie)
 	}
-	for k, v := range c.Header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.Header)
 	return req
 }
 
