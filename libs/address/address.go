@@ -3,6 +3,7 @@ package address
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -93,12 +94,7 @@ func isLocalPart(s string) bool {
 	if s == "" || len(s) > maxLocal || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
 		return false
 	}
-	for _, c := range []byte(s) {
-		if !inLocalPart(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]byte(s), func(c byte) bool { return !inLocalPart(c) })
 }
 
 // inLocalPart reports whether c may stand before the @ of an address.

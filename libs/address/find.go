@@ -1,6 +1,7 @@
 package address
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -68,12 +69,7 @@ func Find(text string) []Found {
 		}
 		text = decoded
 	}
-	slices.SortStableFunc(all, func(a, b Found) int {
-		if a.From != b.From {
-			return a.From - b.From
-		}
-		return b.To - a.To
-	})
+	slices.SortStableFunc(all, func(a, b Found) int { return cmp.Or(a.From-b.From, b.To-a.To) })
 	return all
 }
 

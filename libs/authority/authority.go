@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"frontdesk/libs/durable"
@@ -76,6 +77,9 @@ func create(path string) (*Authority, error) {
 // Issue writes a certificate and its key into one PEM file at path, which only its owner can read: for a server at these hosts, names or
 // addresses, and for a client of this name. A file that has the same already and lasts for a year more stays.
 func (a *Authority) Issue(path, name string, hosts ...string) error {
+	if a.issued(path, name, hosts) {
+		return nil
+	}
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(certificateLasts),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
@@ -86,9 +90,6 @@ func (a *Authority) Issue(path, name string, hosts ...string) error {
 		} else {
 			template.DNSNames = append(template.DNSNames, h)
 		}
-	}
-	if a.issued(path, template) {
-		return nil
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -101,24 +102,15 @@ func (a *Authority) Issue(path, name string, hosts ...string) error {
 	return writePair(path, key, der)
 }
 
-// issued reports whether the file at path has what the template asks for.
-func (a *Authority) issued(path string, template *x509.Certificate) bool {
+// issued reports whether the file at path has a certificate of this name for these hosts.
+func (a *Authority) issued(path, name string, hosts []string) bool {
 	pair, err := tls.LoadX509KeyPair(path, path)
 	if err != nil {
 		return false
 	}
 	c := pair.Leaf
-	for _, ip := range template.IPAddresses {
-		if c.VerifyHostname(ip.String()) != nil {
-			return false
-		}
-	}
-	for _, name := range template.DNSNames {
-		if c.VerifyHostname(name) != nil {
-			return false
-		}
-	}
-	return c.Subject.CommonName == template.Subject.CommonName && c.CheckSignatureFrom(a.certificate) == nil && time.Until(c.NotAfter) > renewWithin
+	return !slices.ContainsFunc(hosts, func(h string) bool { return c.VerifyHostname(h) != nil }) &&
+		c.Subject.CommonName == name && c.CheckSignatureFrom(a.certificate) == nil && time.Until(c.NotAfter) > renewWithin
 }
 
 func encode(kind string, der []byte) []byte {

@@ -3,6 +3,7 @@
 package change
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -60,11 +61,8 @@ func (s Set) Created() Set {
 // one has both names, with a dot between. Times of the change itself are left out.
 func Between(old, new any) (Set, error) {
 	before, err := fields(old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := fields(new)
-	if err != nil {
+	after, wrong := fields(new)
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, err
 	}
 	s := Set{}
@@ -88,10 +86,8 @@ func fields(v any) (map[string]any, error) {
 }
 
 func (s Set) compare(in string, old, new map[string]any) {
-	names := maps.Clone(new)
-	if names == nil {
-		names = map[string]any{}
-	}
+	names := map[string]any{}
+	maps.Copy(names, new)
 	maps.Copy(names, old)
 	for name := range names {
 		before, wasObject := old[name].(map[string]any)
@@ -116,14 +112,12 @@ func (s Set) Brief() ([]byte, error) {
 	}
 	out := make(Set, len(s))
 	for name, c := range s {
-		var err error
-		if c.Old, err = brief(c.Old); err != nil {
+		was, err := brief(c.Old)
+		became, wrong := brief(c.New)
+		if err = cmp.Or(err, wrong); err != nil {
 			return nil, err
 		}
-		if c.New, err = brief(c.New); err != nil {
-			return nil, err
-		}
-		out[name] = c
+		out[name] = Change{was, became}
 	}
 	return json.Marshal(out)
 }

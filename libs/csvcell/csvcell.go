@@ -11,9 +11,8 @@ import (
 // two groups, which no formula has. Without a blank +32-470 would be shown as -438.
 var harmless = regexp.MustCompile(`^(-[0-9]+([.,][0-9]+)?|\+[0-9]+|\+[0-9 ().\-/]*[0-9)] +[0-9(][0-9 ().\-/]*)$`)
 
-// separators are those that a spreadsheet may split lines at, whatever the file was written with: then the part behind one
-// is a cell of its own.
-const separators = ",;\t|\r\n"
+// parts are those of a cell that stand behind what a spreadsheet may split lines at, whatever the file was written with: such a part is a cell of its own then.
+var parts = regexp.MustCompile("[,;\t|\r\n][^,;\t|\r\n]*")
 
 // Neutral is a cell as it is written: an apostrophe stands before it, and before each part behind a separator, that a
 // spreadsheet would run as a formula. Phone numbers such as +32 470 12 34 56 and plain numbers such as -4.5 stay as they are.
@@ -36,23 +35,7 @@ func Original(cell string) string {
 
 // eachPart changes the parts of a cell that stand behind a separator.
 func eachPart(cell string, change func(string) string) string {
-	end := strings.IndexAny(cell, separators)
-	if end < 0 {
-		return cell
-	}
-	var b strings.Builder
-	b.WriteString(cell[:end])
-	for rest := cell[end:]; rest != ""; {
-		b.WriteByte(rest[0])
-		rest = rest[1:]
-		end := strings.IndexAny(rest, separators)
-		if end < 0 {
-			end = len(rest)
-		}
-		b.WriteString(change(rest[:end]))
-		rest = rest[end:]
-	}
-	return b.String()
+	return parts.ReplaceAllStringFunc(cell, func(part string) string { return part[:1] + change(part[1:]) })
 }
 
 func neutralPart(part string) string {

@@ -9,6 +9,7 @@ package erasure
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,11 +66,7 @@ func (p *Person) AddID(ids ...uuid.UUID) {
 
 // IDs are the ids of the person and of the records added, in no order.
 func (p *Person) IDs() []uuid.UUID {
-	ids := make([]uuid.UUID, 0, len(p.ids))
-	for id := range p.ids {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.AppendSeq(make([]uuid.UUID, 0, len(p.ids)), maps.Keys(p.ids))
 }
 
 // Hash returns the keyed hash of an address or a name, as Called holds them.
@@ -97,12 +94,7 @@ func (p *Person) HasName(text string) bool {
 
 // MentionedIn reports whether text holds one of the person's ids or addresses, delimited.
 func (p *Person) MentionedIn(text string) bool {
-	for _, id := range uuidsIn(text) {
-		if p.ids[id] {
-			return true
-		}
-	}
-	return p.AddressIn(text)
+	return slices.ContainsFunc(uuidsIn(text), func(id uuid.UUID) bool { return p.ids[id] }) || p.AddressIn(text)
 }
 
 // AddressIn reports whether text holds one of the person's addresses, delimited.

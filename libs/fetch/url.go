@@ -99,7 +99,7 @@ func checkHost(u *url.URL, local, inside bool) error {
 			strings.HasPrefix(u.Host, "[") != ip.Is6() {
 			return errors.New("must name its host by a name or a plain address")
 		}
-		if !public(ip) && !(local && ip.IsLoopback()) && !inside {
+		if guard.SafeAddr(ip) != nil && !(local && ip.IsLoopback()) && !inside {
 			return errPrivate
 		}
 		return nil
@@ -144,5 +144,3 @@ func endsInNumber(host string) bool {
 	hex, is := strings.CutPrefix(last, "0x")
 	return digits || is && strings.Trim(hex, "0123456789abcdef") == ""
 }
-
-func public(ip netip.Addr) bool { return guard.SafeAddr(ip) == nil }

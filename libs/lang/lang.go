@@ -14,11 +14,8 @@ func Preferred(header string) string {
 		header = ""
 	}
 	tags, _, err := language.ParseAcceptLanguage(header)
-	if err != nil || len(tags) == 0 {
-		return Languages[0]
-	}
 	_, i, confidence := matcher.Match(tags...)
-	if confidence == language.No {
+	if err != nil || confidence == language.No {
 		return Languages[0]
 	}
 	return Languages[i]

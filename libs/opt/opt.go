@@ -40,15 +40,12 @@ func (o Value[T]) Apply(target *T) {
 
 // ApplyPtr sets target when the field was given: null stores nil.
 func (o Value[T]) ApplyPtr(target **T) {
-	if !o.Set {
-		return
-	}
-	if o.Null {
+	if o.Set {
 		*target = nil
-		return
 	}
-	v := o.V
-	*target = &v
+	if o.Given() {
+		*target = new(o.V)
+	}
 }
 
 // IsZero makes omitzero leave an absent field out.
