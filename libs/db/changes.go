@@ -17,7 +17,7 @@ import (
 // transaction or later; a writer that takes the lock later stamps later than now.
 func (tx *Tx) ChangesUntil(ctx context.Context, table string) (until time.Time, err error) {
 	l, ok := tx.Tx.(*lazyTx)
-	if !ok || l.tx != nil {
+	if !ok || l.Tx != nil {
 		return until, errors.New("db: the transaction has begun: its snapshot may be older than the answer")
 	}
 	err = l.conn.QueryRow(ctx, `

@@ -11,9 +11,9 @@ import (
 // lazyTx is a transaction that begins in the round trip of its first statement, which saves one round trip. Without a
 // statement it makes none.
 type lazyTx struct {
-	conn *pgx.Conn
-	opts pgx.TxOptions
-	tx   pgx.Tx // nil before the first statement
+	pgx.Tx // nil before the first statement
+	conn   *pgx.Conn
+	opts   pgx.TxOptions
 }
 
 // first sends statements behind the one that begins the transaction, and reads the result of that one. The caller reads the
@@ -23,15 +23,15 @@ func (l *lazyTx) first(ctx context.Context, rest ...*pgx.QueuedQuery) pgx.BatchR
 	b.BeginTx(l.opts)
 	b.QueuedQueries = append(b.QueuedQueries, rest...)
 	results := l.conn.SendBatch(ctx, b)
-	l.tx = results.Tx()
+	l.Tx = results.Tx()
 	// An error here is also the error of each statement in rest.
 	_, _ = results.Exec()
 	return results
 }
 
 func (l *lazyTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if l.tx != nil {
-		return l.tx.Exec(ctx, sql, args...)
+	if l.Tx != nil {
+		return l.Tx.Exec(ctx, sql, args...)
 	}
 	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	tag, err := results.Exec()
@@ -39,8 +39,8 @@ func (l *lazyTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comm
 }
 
 func (l *lazyTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if l.tx != nil {
-		return l.tx.Query(ctx, sql, args...)
+	if l.Tx != nil {
+		return l.Tx.Query(ctx, sql, args...)
 	}
 	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	rows, err := results.Query()
@@ -52,29 +52,29 @@ func (l *lazyTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, 
 }
 
 func (l *lazyTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if l.tx != nil {
-		return l.tx.QueryRow(ctx, sql, args...)
+	if l.Tx != nil {
+		return l.Tx.QueryRow(ctx, sql, args...)
 	}
 	results := l.first(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: args})
 	return &firstRow{results.QueryRow(), results}
 }
 
 func (l *lazyTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if l.tx != nil {
-		return l.tx.SendBatch(ctx, b)
+	if l.Tx != nil {
+		return l.Tx.SendBatch(ctx, b)
 	}
 	return l.first(ctx, b.QueuedQueries...)
 }
 
 // begun begins the transaction in a round trip of its own, for operations that cannot share one.
 func (l *lazyTx) begun(ctx context.Context) (pgx.Tx, error) {
-	if l.tx != nil {
-		return l.tx, nil
+	if l.Tx != nil {
+		return l.Tx, nil
 	}
 	if err := l.first(ctx).Close(); err != nil {
 		return nil, err
 	}
-	return l.tx, nil
+	return l.Tx, nil
 }
 
 func (l *lazyTx) Begin(ctx context.Context) (pgx.Tx, error) {
@@ -93,35 +93,24 @@ func (l *lazyTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []s
 	return tx.CopyFrom(ctx, table, columns, from)
 }
 
-func (l *lazyTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	tx, err := l.begun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return tx.Prepare(ctx, name, sql)
-}
-
-// LargeObjects are not used here.
-func (l *lazyTx) LargeObjects() pgx.LargeObjects { panic("db: no large objects") }
-
 func (l *lazyTx) Conn() *pgx.Conn { return l.conn }
 
 func (l *lazyTx) Commit(ctx context.Context) error {
-	if l.tx == nil {
+	if l.Tx == nil {
 		return nil
 	}
-	return l.tx.Commit(ctx)
+	return l.Tx.Commit(ctx)
 }
 
 func (l *lazyTx) Rollback(ctx context.Context) error {
-	if l.tx == nil || l.conn.PgConn().TxStatus() == 'I' {
+	if l.Tx == nil || l.conn.PgConn().TxStatus() == 'I' {
 		return nil
 	}
-	return l.tx.Rollback(ctx)
+	return l.Tx.Rollback(ctx)
 }
 
 // usable reports whether the transaction takes further statements.
-func (l *lazyTx) usable() bool { return l.tx == nil || l.conn.PgConn().TxStatus() == 'T' }
+func (l *lazyTx) usable() bool { return l.Tx == nil || l.conn.PgConn().TxStatus() == 'T' }
 
 // firstRows are the rows of a transaction's first statement.
 type firstRows struct {
