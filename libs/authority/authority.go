@@ -3,7 +3,6 @@
 package authority
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -43,7 +42,14 @@ func Open(dir string) (*Authority, error) {
 	pair, err := tls.LoadX509KeyPair(path, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return create(path)
+		template := &x509.Certificate{
+			Subject: pkix.Name{CommonName: "Frontdesk"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(authorityLasts),
+			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		}
+		if err := write(path, template, nil); err != nil {
+			return nil, err
+		}
+		return Open(dir)
 	case err != nil:
 		return nil, fmt.Errorf("certificate authority in %s: %w", path, err)
 	}
@@ -52,26 +58,6 @@ func Open(dir string) (*Authority, error) {
 		return nil, fmt.Errorf("%s is not an authority of ours", path)
 	}
 	return &Authority{certificate: pair.Leaf, key: key, PEM: encode("CERTIFICATE", pair.Leaf.Raw)}, nil
-}
-
-func create(path string) (*Authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "Frontdesk"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(authorityLasts),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	a := &Authority{key: key, PEM: encode("CERTIFICATE", der)}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil {
-		return nil, err
-	}
-	return a, writePair(path, key, der)
 }
 
 // Issue writes a certificate and its key into one PEM file at path, which only its owner can read: for a server at these hosts, names or
@@ -91,15 +77,7 @@ func (a *Authority) Issue(path, name string, hosts ...string) error {
 			template.DNSNames = append(template.DNSNames, h)
 		}
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
-	if err != nil {
-		return err
-	}
-	return writePair(path, key, der)
+	return write(path, template, a)
 }
 
 // issued reports whether the file at path has a certificate of this name for these hosts.
@@ -117,10 +95,22 @@ func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-func writePair(path string, key *ecdsa.PrivateKey, certificate []byte) error {
+// write makes a key and a certificate that an authority signs, or the key itself if by is nil.
+func write(path string, template *x509.Certificate, by *Authority) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	if by == nil {
+		by = &Authority{certificate: template, key: key}
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, by.certificate, key.Public(), by.key)
+	if err != nil {
+		return err
+	}
 	der, err := x509.MarshalPKCS8PrivateKey(key) // the form that Java reads
 	if err != nil {
 		return err
 	}
-	return durable.Write(path, bytes.Join([][]byte{encode("PRIVATE KEY", der), encode("CERTIFICATE", certificate)}, nil))
+	return durable.Write(path, append(encode("PRIVATE KEY", der), encode("CERTIFICATE", certificate)...))
 }
