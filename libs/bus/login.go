@@ -86,23 +86,16 @@ func (l Login) Dialer(clientID string, within time.Duration) *kafka.Dialer {
 }
 
 func (l Login) explain(err error) error {
-	var (
-		unknown x509.UnknownAuthorityError
-		name    x509.HostnameError
-		invalid x509.CertificateInvalidError
-		plain   tls.RecordHeaderError
-		alert   tls.AlertError
-	)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &unknown):
+	case is[x509.UnknownAuthorityError](err):
 		return Refused(fmt.Sprintf("the brokers' certificate is signed by an authority that SVC_KAFKA_CA does not hold (%v)", err))
-	case errors.As(err, &name), errors.As(err, &invalid):
+	case is[x509.HostnameError](err), is[x509.CertificateInvalidError](err):
 		return Refused(fmt.Sprintf("the brokers' certificate is not valid for the address in KAFKA_BROKERS (%v)", err))
-	case errors.As(err, &alert):
+	case is[tls.AlertError](err):
 		return Refused(fmt.Sprintf("the brokers refuse the certificate of this process, SVC_KAFKA_CERT (%v)", err))
-	case errors.As(err, &plain):
+	case is[tls.RecordHeaderError](err):
 		return Refused("the brokers do not speak TLS at the addresses in KAFKA_BROKERS: leave SVC_KAFKA_TLS and SVC_KAFKA_CA empty, or name the port that does")
 	case errors.Is(err, kafka.SASLAuthenticationFailed):
 		return Refused(fmt.Sprintf("the brokers refuse the user %q with the password in SVC_KAFKA_PASSWORD", l.user))
@@ -113,4 +106,9 @@ func (l Login) explain(err error) error {
 			"SVC_KAFKA_USER and SVC_KAFKA_PASSWORD", err)
 	}
 	return err
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }

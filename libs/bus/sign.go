@@ -95,7 +95,7 @@ type checker struct {
 func (b *Bus) checker(topic string) *checker {
 	c := &checker{bus: b, topic: proto.TopicNamed(topic), newest: map[string]int64{}}
 	if c.topic.Signed {
-		for _, reason := range []string{reasonUnsigned, reasonReplayed, reasonForged} {
+		for _, reason := range reasons {
 			c.refused(context.Background(), 0, reason) // an alert sees the first one only behind a 0
 		}
 	}
@@ -125,25 +125,12 @@ func (c *checker) check(ctx context.Context, m kafka.Message) (service string, s
 		return service, stamp, nil
 	}
 	slog.WarnContext(ctx, "message refused", "topic", c.topic.Name, "partition", m.Partition, "offset", m.Offset, "error", err)
-	c.refused(ctx, 1, reasonOf(err))
+	c.refused(ctx, 1, reasons[err])
 	return "", 0, err
 }
 
-const (
-	reasonUnsigned = "unsigned"
-	reasonReplayed = "replayed"
-	reasonForged   = "forged"
-)
-
-func reasonOf(err error) string {
-	switch {
-	case errors.Is(err, trust.ErrUnsigned):
-		return reasonUnsigned
-	case errors.Is(err, errReplayed):
-		return reasonReplayed
-	}
-	return reasonForged
-}
+// reasons name the errors of check in its metric.
+var reasons = map[error]string{trust.ErrUnsigned: "unsigned", errReplayed: "replayed", trust.ErrForged: "forged"}
 
 var refusals, _ = otel.Meter("frontdesk").Int64Counter("frontdesk.messages.refused", metric.WithUnit("{message}"),
 	metric.WithDescription("messages that were not taken: without a signature, with that of another service, or written again"))
