@@ -109,22 +109,24 @@ func Host(host string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	labels := strings.Split(ascii, ".")
-	if len(ascii) > 253 || len(labels) < 2 {
+	labels := Labels(ascii)
+	if len(labels) < 2 {
 		return "", errEmail
-	}
-	for _, label := range labels {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return "", errEmail
-		}
-		for _, c := range []byte(label) {
-			if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-				return "", errEmail
-			}
-		}
 	}
 	if last := labels[len(labels)-1]; len(last) < 2 || strings.Trim(last, "0123456789") == "" {
 		return "", errEmail
 	}
 	return ascii, nil
+}
+
+// Labels are the parts of a host's name, in small letters; none if it is not one.
+func Labels(host string) []string {
+	all := strings.Split(strings.ToLower(host), ".")
+	if len(host) > 253 || slices.ContainsFunc(all, func(l string) bool {
+		return l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' ||
+			strings.ContainsFunc(l, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' })
+	}) {
+		return nil
+	}
+	return all
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"frontdesk/libs/address"
 )
 
 // Allowed are the receivers that the operator names in SVC_FETCH_ALLOW: they are reached though they are not on the public internet, and by http too.
@@ -85,7 +87,7 @@ func parsePlace(entry string) (p place, ok bool) {
 		return p, !network.Addr().Is4In6()
 	}
 	p.name = strings.ToLower(host)
-	return p, !endsInNumber(host) && len(labels(host)) > 0
+	return p, !endsInNumber(host) && len(address.Labels(host)) > 0
 }
 
 // reaches reports whether a connection to an address may be made for a host.

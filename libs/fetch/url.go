@@ -8,13 +8,13 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"code.dny.dev/ssrf"
 
+	"frontdesk/libs/address"
 	"frontdesk/libs/fault"
 )
 
@@ -104,7 +104,7 @@ func checkHost(u *url.URL, local, inside bool) error {
 		}
 		return nil
 	}
-	labels := labels(host)
+	labels := address.Labels(host)
 	if len(labels) == 0 {
 		return errors.New("has no valid host name")
 	}
@@ -118,18 +118,6 @@ func checkHost(u *url.URL, local, inside bool) error {
 		return errPrivate
 	}
 	return nil
-}
-
-// labels are the parts of a host's name, in small letters; none if it is not one.
-func labels(host string) []string {
-	all := strings.Split(strings.ToLower(host), ".")
-	if len(host) > 253 || slices.ContainsFunc(all, func(l string) bool {
-		return l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' ||
-			strings.ContainsFunc(l, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' })
-	}) {
-		return nil
-	}
-	return all
 }
 
 // endsInNumber is the test by which the URL standard takes a host for an address: its last label is a
