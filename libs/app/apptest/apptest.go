@@ -4,6 +4,7 @@
 package apptest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -391,17 +392,8 @@ type Event struct {
 // Send sends an event in a neighbour's name.
 func (s *Service) Send(e Event) {
 	s.t.Helper()
-	env := &proto.Envelope{Id: e.ID, Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, Actor: e.Actor, AppOff: e.AppOff, State: e.State,
-		Traceparent: e.Traceparent, OccurredAt: timestamppb.New(s.Now())}
-	if !e.At.IsZero() {
-		env.OccurredAt = timestamppb.New(e.At)
-	}
-	if env.Id == "" {
-		env.Id = db.NewID().String()
-	}
-	if env.Actor == nil {
-		env.Actor = &proto.Actor{Channel: db.ChannelSystem}
-	}
+	env := &proto.Envelope{Id: cmp.Or(e.ID, db.NewID().String()), Kind: e.Kind, RecordId: e.Key, Version: e.Version, Changed: e.Changed, AppOff: e.AppOff, State: e.State,
+		Actor: cmp.Or(e.Actor, &proto.Actor{Channel: db.ChannelSystem}), Traceparent: e.Traceparent, OccurredAt: timestamppb.New(cmp.Or(e.At, s.Now()))}
 	var err error
 	if m, ok := e.Data.(protobuf.Message); ok {
 		env.Data, err = protobuf.Marshal(m)

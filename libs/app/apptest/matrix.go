@@ -57,13 +57,13 @@ func somePath(template string) string {
 // checkAbility runs an operation's ability as an assistant does.
 func (s *Service) checkAbility(o listed, c caller) {
 	s.t.Helper()
-	if o.Ability == nil || o.shared {
+	if o.Ability == "" || o.shared {
 		return
 	}
-	path := "/abilities/" + *o.Ability + "/run"
+	path := "/abilities/" + o.Ability + "/run"
 	want := ""
-	if o.Permission != nil && !(c.holds[*o.Permission] && c.holds[auth.ViewContacts]) {
-		want = "permission " + *o.Permission
+	if o.Permission != "" && !(c.holds[o.Permission] && c.holds[auth.ViewContacts]) {
+		want = "permission " + o.Permission
 	}
 	method := s.Parts.Ops.Operations()[o.Method+" "+o.Path].RunMethod()
 	var body any
@@ -89,10 +89,10 @@ func operations(t testing.TB) (all []listed) {
 
 type listed struct {
 	Method, Path, Service string
-	App, Permission       *string
+	App, Permission       string
 	Public                bool
 	PersonOnly            bool `json:"person_only"`
-	Ability               *string
+	Ability               string
 	AssistantDefault      *bool `json:"assistant_default"`
 	Success               []int
 
@@ -112,14 +112,14 @@ func (s *Service) listed() []listed {
 		if o.Service != s.Kit.Service || !ok {
 			continue
 		}
-		if o.Permission == nil && !o.Public && d.Perm != op.SignedIn && d.Perm != op.Public {
+		if o.Permission == "" && !o.Public && d.Perm != op.SignedIn && d.Perm != op.Public {
 			// The list leaves it open; the service has decided.
-			o.Permission = &d.Perm
+			o.Permission = d.Perm
 		}
 		o.forAssistants = d.ForAssistants
-		if o.Ability != nil {
-			o.shared = seen[*o.Ability]
-			seen[*o.Ability] = true
+		if o.Ability != "" {
+			o.shared = seen[o.Ability]
+			seen[o.Ability] = true
 		}
 		mine = append(mine, o)
 	}
@@ -138,8 +138,8 @@ func (o listed) refusal(c caller) string {
 		return "assistant"
 	case o.PersonOnly && !c.session:
 		return "person_only"
-	case o.Permission != nil && !(c.holds[*o.Permission] && c.holds[auth.ViewContacts]):
-		return "permission " + *o.Permission
+	case o.Permission != "" && !(c.holds[o.Permission] && c.holds[auth.ViewContacts]):
+		return "permission " + o.Permission
 	}
 	return ""
 }

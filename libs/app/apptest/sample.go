@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -175,25 +176,12 @@ func CheckOperations(t testing.TB, set *op.Set, missing ...string) {
 			continue
 		}
 		require.True(t, ok, "%s is not declared", route)
-		app, permission, ability := "", op.SignedIn, ""
-		if want.App != nil {
-			app = *want.App
-		}
-		if want.Public {
-			permission = op.Public
-		}
-		if want.Permission != nil {
-			permission = *want.Permission
-		}
-		if want.Ability != nil {
-			ability = *want.Ability
-		}
-		require.Equal(t, app, o.App, "%s: app", route)
-		if want.Permission != nil || want.Public {
-			require.Equal(t, permission, o.Perm, "%s: permission", route)
+		require.Equal(t, want.App, o.App, "%s: app", route)
+		if want.Permission != "" || want.Public {
+			require.Equal(t, cmp.Or(want.Permission, op.Public), o.Perm, "%s: permission", route)
 		}
 		require.Equal(t, want.PersonOnly, o.PersonOnly, "%s: person only", route)
-		require.Equal(t, ability, o.AbilityName(), "%s: ability", route)
+		require.Equal(t, want.Ability, o.AbilityName(), "%s: ability", route)
 		if want.AssistantDefault != nil {
 			require.Equal(t, *want.AssistantDefault, !o.Hidden, "%s: shown to assistants", route)
 		}

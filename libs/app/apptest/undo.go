@@ -61,10 +61,6 @@ func (s *Service) CheckUndo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var wrong []string
-	ids := map[string]bool{}
-	for _, e := range s.Parts.Ops.Entries() {
-		ids[e.ID] = true
-	}
 	for _, e := range s.Parts.Ops.Entries() {
 		u, ways := e.Undo, 0
 		for _, declared := range []bool{u.By != "", u.Steps, u.Never != ""} {
@@ -80,7 +76,7 @@ func (s *Service) CheckUndo() {
 			}
 		case ways != 1:
 			wrong = append(wrong, e.ID+" does not say in one way how it is taken back")
-		case u.By != "" && !ids[u.By]:
+		case u.By != "" && !slices.ContainsFunc(s.Parts.Ops.Entries(), func(o *op.Entry) bool { return o.ID == u.By }):
 			wrong = append(wrong, e.ID+" is taken back by "+u.By+", which is not there")
 		case u.Never == "" && !s.takenBack[e.ID]:
 			wrong = append(wrong, e.ID+" was never taken back: add a call of it to the test")
