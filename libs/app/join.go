@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,15 +37,7 @@ func Join(rooms ...Room) (*Parts, error) {
 	topics := map[string][]followed{}
 	for _, r := range rooms {
 		owners.claim(r)
-		if r.Ops != nil {
-			all.Ops = r.Ops
-		}
-		if r.App != nil {
-			all.App = r.App
-		}
-		if r.Admin != nil {
-			all.Admin = r.Admin
-		}
+		all.Ops, all.App, all.Admin = cmp.Or(r.Ops, all.Ops), cmp.Or(r.App, all.App), cmp.Or(r.Admin, all.Admin)
 		for _, f := range r.Follows {
 			if topics[f.Topic] == nil {
 				all.Follows = append(all.Follows, bus.Follow{Topic: f.Topic})

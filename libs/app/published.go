@@ -174,6 +174,11 @@ func OneRecord(topic, key string, emit func(ctx context.Context, tx *db.Tx) erro
 	}
 }
 
+// recordsOf are those on a topic.
+func recordsOf(topic string, all []Published) []Published {
+	return slices.DeleteFunc(slices.Clone(all), func(p Published) bool { return p.Topic != topic })
+}
+
 // PublishAll publishes all records as they are, marked as state, in one transaction. It is for records that are few.
 func PublishAll(ctx context.Context, tx *db.Tx, all []Published) error {
 	history := tx.History
@@ -198,10 +203,7 @@ func (r *runner) publishState(ctx context.Context, topic string) error {
 	if topic == proto.ManifestTopic {
 		return r.announce(ctx)
 	}
-	for _, p := range r.parts.Published {
-		if p.Topic != topic {
-			continue
-		}
+	for _, p := range recordsOf(topic, r.parts.Published) {
 		var after any
 		for more := true; more; {
 			var last any

@@ -212,10 +212,7 @@ func (y *resync) raiseVersions(ctx context.Context) error {
 					gone = append(gone, k.Key)
 				}
 			}
-			for _, p := range y.parts.Published {
-				if p.Topic != topic {
-					continue
-				}
+			for _, p := range recordsOf(topic, y.parts.Published) {
 				n, err := p.raise(ctx, tx, versions)
 				if err != nil {
 					return err
@@ -267,10 +264,7 @@ func (y *resync) endUnknown(ctx context.Context) error {
 					unknown[k.Key] = true
 				}
 			}
-			for _, p := range y.parts.Published {
-				if p.Topic != topic {
-					continue
-				}
+			for _, p := range recordsOf(topic, y.parts.Published) {
 				known, err := p.known(ctx, tx, unknown)
 				if err != nil {
 					return err
