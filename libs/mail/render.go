@@ -2,14 +2,27 @@ package mail
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
+	"html/template"
 	"slices"
+	"strings"
+
+	"frontdesk/libs/lang"
 
 	"github.com/google/uuid"
 
 	"frontdesk/libs/ics"
 	"frontdesk/proto"
 )
+
+//go:embed page.html
+var pageSource string
+
+// page is the mail as HTML. It loads nothing but the logo.
+var page = template.Must(template.New("mail").Funcs(template.FuncMap{
+	"lines": func(s string) []string { return strings.Split(s, "\n") },
+}).Parse(pageSource))
 
 // methods are those of the calendar files that a mail can carry.
 var methods = []ics.Method{ics.Request, ics.Cancel, ics.Publish}
@@ -76,4 +89,34 @@ func Render(c Content) (*proto.Mail, error) {
 		m.NotBefore = c.NotBefore.Unix()
 	}
 	return m, nil
+}
+
+// text is the plain twin: the same words in the same order, and each link's address under its text.
+func (c Content) text() string {
+	colon := lang.Colon(c.Language)
+	parts := []string{c.Business.Name}
+	add := func(p ...string) { parts = append(parts, p...) }
+	for _, b := range c.Body {
+		switch {
+		case b.Button != nil:
+			add(b.Button.Text + colon + "\n" + b.Button.URL)
+		case len(b.Rows) > 0:
+			rows := make([]string, len(b.Rows))
+			for i, r := range b.Rows {
+				rows[i] = r.Label + colon + " " + r.Value
+			}
+			add(strings.Join(rows, "\n"))
+		default:
+			add(b.Text)
+		}
+	}
+	foot := slices.Clone(c.Footer)
+	for _, l := range c.FooterLinks {
+		foot = append(foot, l.Text+colon+" "+l.URL)
+	}
+	if len(foot) > 0 {
+		// A line of two dashes and a space begins what mail programs fold away.
+		add("-- \n" + strings.Join(foot, "\n"))
+	}
+	return strings.Join(parts, "\n\n") + "\n"
 }
