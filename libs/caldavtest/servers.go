@@ -157,17 +157,14 @@ func venv(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()
 	require.NoError(t, err)
-	for root != "/" && !exists(filepath.Join(root, "go.work")) {
-		root = filepath.Dir(root)
+	for ; root != "/"; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.work")); err == nil {
+			break
+		}
 	}
 	out, err := exec.Command(filepath.Join(root, "deploy/tools"), "venv", filepath.Join(root, "deploy/caldav")).Output()
 	require.NoError(t, err, "deploy/tools venv deploy/caldav")
 	return strings.TrimSpace(string(out))
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // Make makes a collection for components such as VEVENT at an address.

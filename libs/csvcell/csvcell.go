@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What starts like a formula and is none: a number, a telephone number in one piece, and one with a blank between
@@ -59,15 +60,10 @@ func partRuns(part string) bool { return runs(strings.TrimLeft(part, "\"' ")) }
 // the wide spelling of East Asian keyboards, or because it starts with a tab or a line end, which some of them drop
 // before they look.
 func runs(cell string) bool {
-	if cell == "" {
-		return false
-	}
-	if strings.ContainsRune("\t\r\n", rune(cell[0])) {
+	if cell != "" && strings.ContainsRune("\t\r\n", rune(cell[0])) {
 		return true
 	}
 	cell = strings.TrimLeftFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff' })
-	for _, r := range cell {
-		return strings.ContainsRune("=+-@＝＋－＠", r)
-	}
-	return false
+	first, _ := utf8.DecodeRuneInString(cell)
+	return strings.ContainsRune("=+-@＝＋－＠", first)
 }

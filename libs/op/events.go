@@ -82,7 +82,7 @@ func (s *stream) send(w http.ResponseWriter) error {
 	if !write(fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.N(3000))) {
 		return nil
 	}
-	feed := newFeed(missedEvents)
+	feed := newFeed()
 	defer s.listen(s.request.actor, feed)()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()

@@ -9,7 +9,6 @@ import (
 type Feed struct {
 	mu      sync.Mutex
 	waiting []byte
-	missed  []byte
 	wake    chan struct{}
 }
 
@@ -21,14 +20,14 @@ func Event(name string, data []byte) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
 }
 
-// newFeed makes an empty feed. A listener who is too slow for what is pushed gets missed instead of everything that waits.
-func newFeed(missed []byte) *Feed { return &Feed{missed: missed, wake: make(chan struct{}, 1)} }
+// newFeed makes an empty feed. A listener who is too slow for what is pushed gets missedEvents instead of everything that waits.
+func newFeed() *Feed { return &Feed{wake: make(chan struct{}, 1)} }
 
 // Push adds the text of events. It never blocks.
 func (f *Feed) Push(text []byte) {
 	f.mu.Lock()
 	if f.waiting = append(f.waiting, text...); len(f.waiting) > mostWaiting {
-		f.waiting = append(f.waiting[:0], f.missed...)
+		f.waiting = append(f.waiting[:0], missedEvents...)
 	}
 	f.mu.Unlock()
 	select {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -108,10 +109,7 @@ func kindOf(name string) string {
 	case ".css":
 		return "text/css; charset=utf-8"
 	}
-	if kind := mime.TypeByExtension(path.Ext(name)); kind != "" {
-		return kind
-	}
-	return "application/octet-stream"
+	return cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
 }
 
 // icon is one of the icons of libs/web/icon as inline SVG, hidden from screen readers; "" for an unknown name.

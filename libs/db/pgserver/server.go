@@ -1,7 +1,6 @@
 package pgserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +47,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}()
 	if err := s.WaitReady(ctx); err != nil {
 		s.Stop()
-		return nil, fmt.Errorf("%w: %s", err, s.log)
+		return nil, fmt.Errorf("%w: %s", err, tail([]byte(s.Log())))
 	}
 	return s, nil
 }
@@ -87,10 +86,4 @@ func (l *lastLines) Write(p []byte) (int, error) {
 	l.kept = append(l.kept, p...)
 	l.kept = l.kept[max(0, len(l.kept)-4096):]
 	return len(p), nil
-}
-
-func (l *lastLines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return tail(bytes.Clone(l.kept))
 }
