@@ -12,8 +12,9 @@ import (
 // two groups, which no formula has. Without a blank +32-470 would be shown as -438.
 var harmless = regexp.MustCompile(`^(-[0-9]+([.,][0-9]+)?|\+[0-9]+|\+[0-9 ().\-/]*[0-9)] +[0-9(][0-9 ().\-/]*)$`)
 
-// parts are those of a cell that stand behind what a spreadsheet may split lines at, whatever the file was written with: such a part is a cell of its own then.
-var parts = regexp.MustCompile("[,;\t|\r\n][^,;\t|\r\n]*")
+// separators are those that a spreadsheet may split lines at, whatever the file was written with: then the part behind one
+// is a cell of its own.
+const separators = ",;\t|\r\n"
 
 // Neutral is a cell as it is written: an apostrophe stands before it, and before each part behind a separator, that a
 // spreadsheet would run as a formula. Phone numbers such as +32 470 12 34 56 and plain numbers such as -4.5 stay as they are.
@@ -36,7 +37,15 @@ func Original(cell string) string {
 
 // eachPart changes the parts of a cell that stand behind a separator.
 func eachPart(cell string, change func(string) string) string {
-	return parts.ReplaceAllStringFunc(cell, func(part string) string { return part[:1] + change(part[1:]) })
+	var b strings.Builder
+	for as := func(first string) string { return first }; ; as = change {
+		end := strings.IndexAny(cell, separators)
+		if end < 0 {
+			return b.String() + as(cell)
+		}
+		b.WriteString(as(cell[:end]) + cell[end:end+1])
+		cell = cell[end+1:]
+	}
 }
 
 func neutralPart(part string) string {
