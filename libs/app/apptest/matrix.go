@@ -206,10 +206,10 @@ func (s *Service) callers() func(listed) []caller {
 	}
 	always := []caller{{name: "nobody at all", client: s.Visitor()}, {name: "a site administrator", client: s.AsSession(auth.SiteAdmin), holds: all, session: true}}
 	return func(o listed) []caller {
-		if o.Permission == nil {
+		if o.Permission == "" {
 			return slices.Concat(always, of("nobody"))
 		}
-		name := strings.TrimPrefix(*o.Permission, "svc_")
+		name := strings.TrimPrefix(o.Permission, "svc_")
 		return slices.Concat(always, of("only "+name), of("not "+name), of("not view_contacts"))
 	}
 }
