@@ -22,7 +22,9 @@ const route = getRouteApi("/submissions/$id")
 export function Submission() {
   const { id } = route.useParams()
   const query = useQuery({ queryKey: submissionKey(id), queryFn: () => take(api.GET("/submissions/{id}", { params: { path: { id } } })) })
-  if (query.isPending) return <Skeleton lines={10} />
+  // Its labels are those of the form, which may be in the trash: then keys speak for themselves.
+  const form = useQuery({ ...formQuery(query.data?.form.id ?? ""), enabled: !!query.data, retry: false })
+  if (query.isPending || (query.data && form.isPending)) return <Skeleton lines={10} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
   return <One key={id} s={query.data} />
 }
@@ -95,7 +97,6 @@ function One({ s }: { s: Record }) {
 
 /** The values that were sent, under the present labels of the form. */
 function Answers({ s }: { s: Record }) {
-  // The form may be in the trash: then keys speak for themselves.
   const form = useQuery({ ...formQuery(s.form.id), retry: false }).data
   const fields = useFields()
   const label = (key: string) => {
