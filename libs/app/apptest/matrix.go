@@ -205,6 +205,9 @@ func (s *Service) callers() func(listed) []caller {
 		all[p] = true
 	}
 	always := []caller{{name: "nobody at all", client: s.Visitor()}, {name: "a site administrator", client: s.AsSession(auth.SiteAdmin), holds: all, session: true}}
+	// Who sees only contacts of their own is refused nothing for it.
+	s.Role("own", "own", auth.Permissions...)
+	always = append(always, caller{name: "somebody who sees their own", client: s.AsSession("own"), holds: all, session: true})
 	return func(o listed) []caller {
 		if o.Permission == "" {
 			return slices.Concat(always, of("nobody"))
