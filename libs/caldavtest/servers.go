@@ -144,7 +144,7 @@ func (p *program) start(t testing.TB) {
 	require.NoError(t, tether.Start(cmd, syscall.SIGTERM))
 	url := "http://" + address
 	until.Holds(t, func() bool {
-		res, err := http.Get(url)
+		res, err := http.Get(url) //nolint:gosec // a server of ours
 		if err != nil {
 			return false
 		}

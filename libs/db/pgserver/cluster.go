@@ -80,7 +80,8 @@ func Open(ctx context.Context, o Options) (*Cluster, error) {
 		c.port = freeport.Port()
 	}
 	if made == 0 {
-		return c, c.init(ctx)
+		err := c.init(ctx)
+		return c, err
 	}
 	if made != c.bin.major { // by PG_BIN
 		return nil, fmt.Errorf("the database in %s was made by PostgreSQL %d, and %s is PostgreSQL %d: set PG_BIN to the bin folder of %d, or move the folder away to start anew",
