@@ -23,7 +23,7 @@ export function Submission() {
   const { id } = route.useParams()
   const query = useQuery({ queryKey: submissionKey(id), queryFn: () => take(api.GET("/submissions/{id}", { params: { path: { id } } })) })
   // Its labels are those of the form, which may be in the trash: then keys speak for themselves.
-  const form = useQuery({ ...formQuery(query.data?.form.id ?? ""), enabled: !!query.data, retry: false })
+  const form = useQuery({ ...formQuery(query.data?.form.id ?? 0), enabled: !!query.data, retry: false })
   if (query.isPending || (query.data && form.isPending)) return <Skeleton lines={10} />
   if (!query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
   return <One key={id} s={query.data} />
