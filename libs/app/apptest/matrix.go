@@ -20,9 +20,9 @@ import (
 var pathParameter = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // CheckAccess calls every operation that proto/operations.json lists for the service as each caller that may get another answer than the others: nobody, a
-// site administrator, and over a session, an application password and one for assistants a role that holds only its permission, and one that holds all others.
-// The password is that of a site administrator, limited to what the role holds. It requires the answer that the list's permission asks for; what an allowed call
-// then meets (400, 404, 409) is not its affair.
+// site administrator, somebody who sees only contacts of their own, and over a session, an application password and one for assistants a role that holds only
+// its permission, and one that holds all others. The password is that of a site administrator, limited to what the role holds. It requires the answer that
+// the list's permission asks for; what an allowed call then meets (400, 404, 409) is not its affair.
 func (s *Service) CheckAccess() {
 	s.t.Helper()
 	callers := s.callers()
@@ -186,28 +186,28 @@ func (s *Service) callers() func(listed) []caller {
 	s.identity(auth.AccessKey, &proto.Identity{Record: &proto.Identity_Access{Access: &proto.Access{Roles: append(names, auth.SiteAdmin), IdleHours: 8}}})
 	s.Eventually(func() bool { return len(s.Kit.Identity.Access().GetRoles()) == len(names)+1 })
 
+	held := func(permissions []string) map[string]bool {
+		all := map[string]bool{}
+		for _, p := range permissions {
+			all[p] = true
+		}
+		return all
+	}
 	known := map[string][]caller{}
 	of := func(role string) []caller {
 		if known[role] == nil {
-			held := map[string]bool{}
-			for _, p := range holds[role] {
-				held[p] = true
-			}
 			password := s.user(&proto.ApplicationPassword{Limited: true, Permissions: holds[role]}, auth.SiteAdmin)
-			known[role] = []caller{{name: role + " with a password", client: password, holds: held},
-				{name: role + " in a browser", client: s.AsSession(role), holds: held, session: true},
-				{name: role + "'s assistant", client: s.AsAssistant(role), holds: held, assistant: true}}
+			known[role] = []caller{{name: role + " with a password", client: password, holds: held(holds[role])},
+				{name: role + " in a browser", client: s.AsSession(role), holds: held(holds[role]), session: true},
+				{name: role + "'s assistant", client: s.AsAssistant(role), holds: held(holds[role]), assistant: true}}
 		}
 		return known[role]
 	}
-	all := map[string]bool{}
-	for _, p := range auth.Permissions {
-		all[p] = true
-	}
-	always := []caller{{name: "nobody at all", client: s.Visitor()}, {name: "a site administrator", client: s.AsSession(auth.SiteAdmin), holds: all, session: true}}
 	// Who sees only contacts of their own is refused nothing for it.
 	s.Role("own", "own", auth.Permissions...)
-	always = append(always, caller{name: "somebody who sees their own", client: s.AsSession("own"), holds: all, session: true})
+	always := []caller{{name: "nobody at all", client: s.Visitor()},
+		{name: "a site administrator", client: s.AsSession(auth.SiteAdmin), holds: held(auth.Permissions), session: true},
+		{name: "somebody who sees their own", client: s.AsSession("own"), holds: held(auth.Permissions), session: true}}
 	return func(o listed) []caller {
 		if o.Permission == "" {
 			return slices.Concat(always, of("nobody"))
