@@ -27,7 +27,7 @@ func newBare(ctx context.Context, s *site) (*bareSubmit, error) {
 		create table %[1]s.submission (like forms.submission including all);
 		create table %[1]s.outbox (like forms.outbox including all);
 		alter table %[1]s.submission add foreign key (form_id) references %[1]s.form;
-		insert into %[1]s.form (name, status, definition, created_at, updated_at) values ('Bench', 'publish', '{}', now(), now())`, schema))
+		insert into %[1]s.form (id, name, status, definition, created_at, updated_at) overriding system value values (1, 'Bench', 'publish', '{}', now(), now())`, schema))
 	if err != nil {
 		return nil, fmt.Errorf("make the bare tables: %w", err)
 	}
