@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,7 +18,8 @@ import (
 )
 
 // AddEvents is Add for a GET whose answer is a stream of server-sent events, which lasts as long as its caller listens and may
-// listen. listen pushes to the feed what who may see, from its return until leave is called.
+// listen. listen pushes to the feed what who may see, from its return until leave is called; it gives ids to events if a listener who comes back
+// can go on behind Feed.After.
 //
 // Each second the caller's credential is looked up again, which does not count as a use of it. The stream ends with the event "end",
 // whose data has a reason: "session" if the credential has ended, "rights" if the caller may do or see other things than before,
@@ -26,16 +28,16 @@ import (
 //
 // A person has streamsEach streams in a process, else svc_rate_limited, and a process maxStreams, else svc_unavailable.
 func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) {
-	e := newEntry[None, None](s, o)
+	e := newEntry[followed, None](s, o)
 	e.Events, e.Media = true, "text/event-stream"
 	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithUnit("{stream}"), metric.WithDescription("streams of server-sent events that are open"))
-	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
+	bindTo(e, func(ctx context.Context, r *request, in followed) (any, error) {
 		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)
 		if err != nil {
 			return nil, err
 		}
 		open.Add(ctx, 1, metric.WithAttributes(attribute.String("op", o.ID)))
-		return &stream{Entry: e, request: r, ctx: ctx, listen: listen, leave: func() {
+		return &stream{Entry: e, request: r, ctx: ctx, listen: listen, after: cmp.Or(r.http.Header.Get("Last-Event-ID"), in.After), leave: func() {
 			leave()
 			open.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(attribute.String("op", o.ID)))
 		}}, nil
@@ -54,7 +56,13 @@ type stream struct {
 	request *request
 	ctx     context.Context
 	listen  func(who db.Actor, f *Feed) (leave func())
+	after   string
 	leave   func()
+}
+
+// followed is the input of AddEvents.
+type followed struct {
+	After string `json:"after,omitempty" doc:"The id of the last event that the caller has had. The header Last-Event-ID, which a browser sends when it connects again, goes before it."`
 }
 
 // missedEvents is what a listener gets in place of events that it was too slow for.
@@ -82,7 +90,7 @@ func (s *stream) send(w http.ResponseWriter) error {
 	if !write(fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.N(3000))) {
 		return nil
 	}
-	feed := newFeed()
+	feed := newFeed(s.after)
 	defer s.listen(s.request.actor, feed)()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()

@@ -35,7 +35,7 @@ func TestAnAnswerOutlivesTheTimeForReadingItsRequest(t *testing.T) {
 
 func TestAListenerWhoIsTooSlowIsToldToReadAllAgain(t *testing.T) {
 	t.Parallel()
-	f := newFeed()
+	f := newFeed("")
 	f.Push([]byte("a"))
 	f.Push([]byte("b"))
 	require.Equal(t, "ab", string(f.take()))

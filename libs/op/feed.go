@@ -7,6 +7,9 @@ import (
 
 // Feed carries events to one listener.
 type Feed struct {
+	// After is the id of the last event that the listener has had, as it says: from the header Last-Event-ID, else from the parameter after.
+	After string
+
 	mu      sync.Mutex
 	waiting []byte
 	wake    chan struct{}
@@ -21,7 +24,7 @@ func Event(name string, data []byte) []byte {
 }
 
 // newFeed makes an empty feed. A listener who is too slow for what is pushed gets missedEvents instead of everything that waits.
-func newFeed() *Feed { return &Feed{wake: make(chan struct{}, 1)} }
+func newFeed(after string) *Feed { return &Feed{After: after, wake: make(chan struct{}, 1)} }
 
 // Push adds the text of events. It never blocks.
 func (f *Feed) Push(text []byte) {

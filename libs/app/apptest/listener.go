@@ -21,6 +21,8 @@ type Listener struct {
 
 // Heard is one event of a stream. Its zero value is the end of the stream.
 type Heard struct {
+	// ID is the last id that the stream gave until then.
+	ID    string
 	Event string
 	Data  map[string]any
 	At    time.Time
@@ -47,6 +49,7 @@ func (c *Client) Listen(path string) *Listener {
 // ReadEvents calls heard with each event of a stream until it ends.
 func ReadEvents(stream io.Reader, heard func(Heard)) {
 	var h Heard
+	id := ""
 	for lines := bufio.NewScanner(stream); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ": ")
 		switch {
@@ -54,8 +57,10 @@ func ReadEvents(stream io.Reader, heard func(Heard)) {
 			h.Event = value
 		case name == "data":
 			_ = json.Unmarshal([]byte(value), &h.Data) // who reads Data finds nothing
+		case name == "id":
+			id = value
 		case name == "" && h.Event != "":
-			h.At = time.Now()
+			h.ID, h.At = id, time.Now()
 			heard(h)
 			h = Heard{}
 		}

@@ -4,6 +4,11 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +22,8 @@ const (
 	every = 100 * time.Millisecond
 	// linger is how long the reader goes on without a listener, for the next screen.
 	linger = 30 * time.Second
+	// mostRecent is how many messages are kept for listeners who say where they were.
+	mostRecent = 2000
 )
 
 // Live is the changes of this moment.
@@ -29,6 +36,13 @@ type Live struct {
 	changed   window
 	reading   bool
 	wanted    chan struct{} // filled when a listener comes
+
+	// era names a reading without interruption, and passed is the number of windows passed on in it.
+	era    string
+	passed int
+	// recent are the last messages, all of those of the windows after from.
+	recent []message
+	from   int
 }
 
 // New makes a Live whose Run has to run. on reports whether an app is on.
@@ -36,16 +50,46 @@ func New(b *bus.Bus, on func(app string) bool) *Live {
 	return &Live{bus: b, on: on, listeners: map[*op.Feed]db.Actor{}, wanted: make(chan struct{}, 1)}
 }
 
-// ready tells a screen that later changes will reach it. After an interruption it comes again, and the screen reads again what it shows.
-var ready = op.Event("ready", []byte("{}"))
+// Mark is where the stream is now, for a page that listens later and takes it as op.Feed.After: it hears what has changed since. Empty while nobody
+// listens.
+func (l *Live) Mark() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.reading {
+		return ""
+	}
+	return l.mark()
+}
 
-// Listen pushes to f what who may see of the changes, until leave is called.
+func (l *Live) mark() string { return l.era + "." + strconv.Itoa(l.passed) }
+
+// since are the messages after a mark. It reports false for a mark of another reading, and if they are not kept any more.
+func (l *Live) since(mark string) ([]message, bool) {
+	era, number, _ := strings.Cut(mark, ".")
+	had, err := strconv.Atoi(number)
+	if err != nil || era != l.era || had < l.from || had > l.passed {
+		return nil, false
+	}
+	i := slices.IndexFunc(l.recent, func(m message) bool { return m.window > had })
+	if i < 0 {
+		return nil, true
+	}
+	return l.recent[i:], true
+}
+
+// ready tells a screen that later changes will reach it. If it is not continued the screen reads again what it shows.
+func (l *Live) ready(continued bool) []byte {
+	return fmt.Appendf(nil, "id: %s\n%s", l.mark(), op.Event("ready", fmt.Appendf(nil, `{"continued":%t}`, continued)))
+}
+
+// Listen pushes to f what who may see of the changes since f.After, until leave is called.
 func (l *Live) Listen(who db.Actor, f *op.Feed) (leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listeners[f] = who
 	if l.reading {
-		f.Push(ready)
+		missed, continued := l.since(f.After)
+		f.Push(append(textFor(who, missed), l.ready(continued)...))
 	}
 	select {
 	case l.wanted <- struct{}{}:
@@ -98,8 +142,9 @@ func (l *Live) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reading, l.changed = true, window{}
+	l.era, l.passed, l.recent, l.from = rand.Text(), 0, nil, 0
 	for f := range l.listeners {
-		f.Push(ready)
+		f.Push(l.ready(false))
 	}
 }
 
@@ -138,13 +183,24 @@ func (l *Live) pass() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.changed.empty() {
-		messages := l.changed.messages()
+		l.passed++
+		messages := l.changed.messages(l.passed)
 		l.changed = window{}
 		for f, who := range l.listeners {
-			if text := appendFor(nil, who, messages); len(text) > 0 {
-				f.Push(text)
+			if text := textFor(who, messages); len(text) > 0 {
+				f.Push(fmt.Appendf(text, "id: %s\n\n", l.mark())) // behind the last of them: who has had only some gets all again
 			}
 		}
+		l.keep(messages)
 	}
 	return len(l.listeners) > 0
+}
+
+// keep keeps messages for listeners who come back.
+func (l *Live) keep(messages []message) {
+	l.recent = append(l.recent, messages...)
+	if more := len(l.recent) - mostRecent; more > 0 {
+		l.from = l.recent[more-1].window
+		l.recent = slices.Delete(l.recent, 0, more)
+	}
 }

@@ -46,7 +46,7 @@ func heard(t *testing.T, who db.Actor, events ...bus.Event) string {
 		}
 	}
 	var all []string
-	for text := range strings.SplitSeq(string(appendFor(nil, who, w.messages())), "\n") {
+	for text := range strings.SplitSeq(string(textFor(who, w.messages(1))), "\n") {
 		if data, ok := strings.CutPrefix(text, "data: "); ok {
 			var c change
 			require.NoError(t, json.Unmarshal([]byte(data), &c))
@@ -118,7 +118,7 @@ func TestWhatOneTransactionSaysTwiceIsOneMessage(t *testing.T) {
 		}
 	}
 	require.Equal(t, "event: change\ndata: {\"type\":\"contact\",\"id\":\"c\",\"version\":8,\"actor\":\"Bo\",\"changed\":[\"email\",\"phone\"]}\n\n",
-		string(appendFor(nil, viewer, w.messages())))
+		string(textFor(viewer, w.messages(1))))
 }
 
 func TestOfManyRecordsTheTypeAloneIsTold(t *testing.T) {
@@ -135,4 +135,39 @@ func TestOfManyRecordsTheTypeAloneIsTold(t *testing.T) {
 		switched = append(switched, audit(t, 1, "update-webhook", "webhook", fmt.Sprint(i), "done"))
 	}
 	require.Empty(t, heard(t, viewer, switched...), "whoever may not see webhooks")
+}
+
+func TestAListenerGoesOnWhereItWasAsLongAsThatIsKept(t *testing.T) {
+	t.Parallel()
+	l := New(nil, func(string) bool { return true })
+	require.Empty(t, l.Mark(), "nobody listens, so nothing is read")
+	l.begin()
+	first := l.Mark()
+	pass := func(records int) {
+		for i := range records {
+			l.collect(bus.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: fmt.Sprint(i), Version: 2, Data: []byte("{}")})
+		}
+		l.pass()
+	}
+	missed := func(mark string) int {
+		messages, continued := l.since(mark)
+		if !continued {
+			return -1
+		}
+		return len(messages)
+	}
+	pass(2)
+	second := l.Mark()
+	pass(3)
+	require.Equal(t, []int{5, 3, 0}, []int{missed(first), missed(second), missed(l.Mark())})
+	for range mostRecent / 10 {
+		pass(10)
+	}
+	require.Equal(t, []int{-1, -1, 0}, []int{missed(first), missed(second), missed(l.Mark())}, "more has changed than is kept")
+	oldest := fmt.Sprintf("%s.%d", l.era, l.from)
+	require.Equal(t, mostRecent, missed(oldest))
+	pass(1)
+	require.Equal(t, -1, missed(oldest), "a window that is kept in part")
+	l.begin()
+	require.Equal(t, -1, missed(oldest), "changes may have been missed between two readings")
 }

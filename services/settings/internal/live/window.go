@@ -68,26 +68,27 @@ func merge(a, b change) change {
 	return a
 }
 
-// message is a change as text, and who gets how much of it.
+// message is a change as text, who gets how much of it, and the number of its window.
 type message struct {
 	change
 	whole, all []byte
+	window     int
 }
 
 // messages are the changes in the order in which their types came.
-func (w *window) messages() []message {
+func (w *window) messages(number int) []message {
 	var out []message
 	for _, name := range w.order {
 		b := w.types[name]
 		for _, c := range b.records {
-			out = append(out, message{c, c.text(), b.all})
+			out = append(out, message{c, c.text(), b.all, number})
 		}
 	}
 	return out
 }
 
-// appendFor appends to text what a listener gets of messages.
-func appendFor(text []byte, who db.Actor, messages []message) []byte {
+// textFor is what a listener gets of messages.
+func textFor(who db.Actor, messages []message) (text []byte) {
 	told := "" // the type that was told alone last; messages of one type stand together
 	for _, m := range messages {
 		switch m.seenBy(who) {

@@ -37,14 +37,15 @@ const (
 type portal struct {
 	*web.UI
 	people *auth.Identity
+	mark   func() string
 	page   *template.Template
 	// build is nil if dist holds no build.
 	build *build
 }
 
-// Handler serves the portal, and passes on to rest what belongs to other pages of the service.
-func Handler(site web.Site, people *auth.Identity, rest http.Handler) http.Handler {
-	p := &portal{UI: web.New("portal", site, folder), people: people, page: template.Must(template.ParseFS(folder, "index.html")), build: readBuild(folder)}
+// Handler serves the portal, and passes on to rest what belongs to other pages of the service. mark says where the stream of changes is.
+func Handler(site web.Site, people *auth.Identity, mark func() string, rest http.Handler) http.Handler {
+	p := &portal{UI: web.New("portal", site, folder), people: people, mark: mark, page: template.Must(template.ParseFS(folder, "index.html")), build: readBuild(folder)}
 	files := p.Assets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, assets) {
@@ -155,6 +156,8 @@ type start struct {
 	Portal   string `json:"portal"`
 	// Logo is where the logo stands on this host; empty without one.
 	Logo string `json:"logo"`
+	// Live is where the stream of changes was before the program has read anything; empty if that is not known.
+	Live string `json:"live"`
 	// Session and Apps are the answers of GET /auth/session and GET /apps.
 	Session json.RawMessage `json:"session"`
 	Apps    json.RawMessage `json:"apps"`
@@ -182,7 +185,7 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 		p.leadOn(w, r, s.URL+strings.TrimPrefix(r.URL.EscapedPath(), base)+query(r.URL))
 		return
 	}
-	begin := start{Base: base, Language: t.Language, Locale: t.Locale(), Zone: p.Zone.String(), Portal: s.URL, Logo: p.Logo()}
+	begin := start{Base: base, Language: t.Language, Locale: t.Locale(), Zone: p.Zone.String(), Portal: s.URL, Logo: p.Logo(), Live: p.mark()}
 	business := p.Business()
 	begin.Business, begin.Currency, begin.Country = business.Name, business.Currency, business.Country
 	var who struct {

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,28 @@ func TestChangesOfAllServicesReachAllScreens(t *testing.T) {
 		s.Send(apptest.Event{Topic: proto.StaffTopic, Kind: proto.KindStaffUpdated, Key: "7", Version: 2, Data: map[string]any{}})
 		for h := all.Next(); h.Data["type"] != "staff"; h = all.Next() {
 			require.NotEqual(t, "form", h.Data["type"], "the app was off")
+		}
+	})
+	t.Run("who comes back hears what changed meanwhile, and loads nothing else", func(t *testing.T) {
+		boss, staff := s.AsSession("site_admin"), s.AsSession("staff")
+		l := boss.Listen("/live")
+		had := l.Until("ready", "").ID
+		say := func(key string, owner int64) {
+			s.Send(apptest.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: key, Version: 3, Data: map[string]any{"owner_user_id": owner}})
+			for h := l.Until("change", "contact"); h.Data["id"] != key; h = l.Until("change", "contact") {
+			}
+		}
+		say("theirs", boss.UserID)
+		say("his", staff.UserID)
+		for _, back := range []*apptest.Listener{staff.Listen("/live?after=" + had), staff.With("Last-Event-ID", had).Listen("/live?after=other.1")} {
+			require.Equal(t, "his", back.Until("change", "contact").Data["id"])
+			ready := back.Until("ready", "")
+			require.Equal(t, true, ready.Data["continued"])
+			require.NotEqual(t, had, ready.ID)
+		}
+		for _, unknown := range []string{"", "other.0", had + "x", strings.TrimRight(had, "0123456789") + "99999", "%27%22"} {
+			h := staff.Listen("/live?after=" + unknown).Next()
+			require.Equal(t, []any{"ready", false}, []any{h.Event, h.Data["continued"]}, unknown)
 		}
 	})
 	// The system's own tests measure how long that takes.

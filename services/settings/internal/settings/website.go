@@ -36,7 +36,7 @@ func (r rooms) website(k *app.Kit, ops *op.Set) http.Handler {
 		provider = k.Config.OIDCName
 	}
 	site := web.Site{Read: k.Site.Read, On: k.Apps.On, PublicURL: k.Config.PublicURL, Zone: k.Config.Zone, API: ops.Handler()}
-	mux.Handle("/", portal.Handler(site, k.Identity, pages.Pages(pages.Options{
+	mux.Handle("/", portal.Handler(site, k.Identity, r.live.Mark, pages.Pages(pages.Options{
 		Site:     site,
 		Now:      k.DB.Now,
 		Document: func() ([]byte, error) { return r.apps.Description() },

@@ -13,7 +13,7 @@ export async function modules(...paths) {
 
 /** Makes the page that modules read when they load: what the server writes into it. */
 export function page(portal = {}) {
-  const content = JSON.stringify({ base: "/team", zone: "Europe/Brussels", locale: "en-GB", language: "en", currency: "EUR", session: { user_id: 1, idle_hours: 8, capabilities: [], visibility: "all" }, apps: { items: [] }, ...portal })
+  const content = JSON.stringify({ base: "/team", zone: "Europe/Brussels", locale: "en-GB", language: "en", currency: "EUR", live: "", session: { user_id: 1, idle_hours: 8, capabilities: [], visibility: "all" }, apps: { items: [] }, ...portal })
   globalThis.document = Object.assign(new EventTarget(), { querySelector: () => ({ content }), hidden: false })
   globalThis.localStorage = { getItem: () => null, setItem() {}, removeItem() {} }
 }

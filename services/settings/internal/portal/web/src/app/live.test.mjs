@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { beforeEach, mock, test } from "node:test"
 import { modules, page } from "../../modules.mjs"
 
-page()
+page({ live: "a.1" })
 const sent = []
 globalThis.BroadcastChannel = class {
   postMessage(m) {
@@ -18,7 +18,7 @@ globalThis.EventSource = class extends EventTarget {
     this.url = url
     streams.push(this)
   }
-  say = (type, data) => this.dispatchEvent(Object.assign(new Event(type), { data: JSON.stringify(data) }))
+  say = (type, data, lastEventId = "") => this.dispatchEvent(Object.assign(new Event(type), { data: JSON.stringify(data), lastEventId }))
   refuse() {
     this.readyState = 2
     this.onerror()
@@ -62,6 +62,23 @@ test("a stream that comes back loads everything, in the other tabs too", () => {
   assert.deepEqual(sent, [])
   streams[1].say("ready", {})
   assert.deepEqual(sent, ["all"])
+})
+
+test("a stream that goes on where the page was made, or where the stream before it ended, loads nothing", () => {
+  assert.equal(streams[0].url, "/v1/live?after=a.1")
+  streams[0].say("ready", { continued: true }, "a.2")
+  streams[0].say("change", { type: "contact", id: "1" }, "a.3")
+  wait(250)
+  assert.equal(loads.length, 1, "what changed meanwhile")
+  streams[0].refuse()
+  wait(1000)
+  assert.equal(streams[1].url, "/v1/live?after=a.3")
+  streams[1].say("ready", { continued: true }, "a.4")
+  assert.deepEqual([loads.length, sent.length], [1, 1])
+  streams[1].refuse()
+  wait(1000)
+  streams[2].say("ready", { continued: false }, "b.0")
+  assert.deepEqual([loads.length, sent.at(-1)], [2, "all"])
 })
 
 test("without a stream everything loads from time to time, in all tabs", () => {

@@ -1,6 +1,7 @@
 // Changes by colleagues, visitors and assistants: the stream names what changed, and what is on the screen loads anew. One tab of a
 // browser holds the stream and passes its messages on to the others. Without a stream, screens load anew from time to time.
 import type { QueryClient } from "@tanstack/react-query"
+import { start } from "@/kit/start"
 import { onSignedIn } from "./session"
 
 type Change = { type: string; id?: string }
@@ -58,11 +59,12 @@ export function follow(queries: QueryClient, outdated: () => void) {
   const others = new BroadcastChannel("svc-live")
   others.onmessage = (e: MessageEvent<Change | "all">) => (e.data === "all" ? all() : take(e.data))
   const all = () => void queries.invalidateQueries({ refetchType: refetchType() })
-  // Data that was loaded before the stream was there may have changed since. A screen that failed stays as it is, with its button.
+  // Data that was loaded before a stream that does not continue from there may have changed since. A screen that failed stays as it is, with its button.
   const loaded = () => void queries.invalidateQueries({ predicate: (q) => q.state.status !== "error" })
   const listen = () =>
     new Promise<never>(() => {
       let first = true
+      let had = start.live
       let wait = 1000
       let again: ReturnType<typeof setTimeout> | undefined
       const everything = () => {
@@ -71,7 +73,7 @@ export function follow(queries: QueryClient, outdated: () => void) {
       }
       const open = () => {
         again = undefined
-        const stream = new EventSource("/v1/live")
+        const stream = new EventSource("/v1/live" + (had && "?after=" + encodeURIComponent(had)))
         stream.onerror = () => {
           // A refusal, such as while the service starts, ends a stream for good; for a lost connection the browser makes a new one itself.
           if (stream.readyState !== EventSource.CLOSED) return
@@ -79,13 +81,15 @@ export function follow(queries: QueryClient, outdated: () => void) {
           if (wait === rarest) everything()
           wait = Math.min(wait * 2, rarest)
         }
-        stream.addEventListener("ready", () => {
+        stream.addEventListener("ready", (e) => {
           wait = 1000
-          if (first) loaded()
-          else everything()
+          had = e.lastEventId
+          const { continued } = JSON.parse(e.data) as { continued?: boolean }
+          if (!continued) (first ? loaded : everything)()
           first = false
         })
         stream.addEventListener("change", (e) => {
+          had = e.lastEventId
           const c = JSON.parse(e.data) as Change
           take(c)
           others.postMessage(c)

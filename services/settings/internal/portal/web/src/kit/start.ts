@@ -20,6 +20,8 @@ type Start = {
   portal: string
   /** Where the logo stands; empty without one. */
   logo: string
+  /** Where the stream of changes was before the page has read anything; empty if that is not known. */
+  live: string
   session: components["schemas"]["Session"]
   apps: { items: components["schemas"]["AppState"][] | null }
 }
