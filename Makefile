@@ -72,8 +72,8 @@ units: launcher $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/f
 programs: build $(GOTESTSUM) ## run the tests of what starts programs: the gateway with Traefik, the launcher, the tools of deploy
 	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(GOTEST) -count=1 -p 2 -tags traefik $(or $(PACKAGES),$(PROGRAMS))
 
-# Packages that need neither a database nor a broker, among them the rules that all code has to hold.
-PURE = $$(go list -test -f '{{if not .ForTest}}{{$$db := false}}{{range .Deps}}{{if or (eq . "frontdesk/libs/db/dbtest") (eq . "frontdesk/libs/db/pgserver")}}{{$$db = true}}{{end}}{{end}}{{if and (not $$db) (eq .Name "main")}}{{.ImportPath}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p' | grep -Ev '$(SYSTEMS)')
+# Packages whose tests start no other program, among them the rules that all code has to hold.
+PURE = $$(go list -test -f '{{if and (not .ForTest) (eq .Name "main")}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | grep -Ev ' frontdesk/libs/(db/dbtest|db/pgserver|caldavtest)( |1613716137)' | sed -n 's/\.test .*//p' | grep -Ev '$(SYSTEMS)')
 
 .PHONY: quick
 quick: $(GOTESTSUM) ## what needs no process, in less than a minute: format, types, lint of what changed, rules, tests of packages without a database
