@@ -24,7 +24,8 @@ import (
 // Undo says how a call of an operation is taken back: by one operation, by steps that its function names, or never.
 type Undo struct {
 	// By is the operation of the same service that takes it back. Values of its path are those of the call, and for one that the call has not the id of
-	// its answer. Values of its body are those of before of the fields that the call has changed, see db.Tx.Changed and db.Tx.Was.
+	// its answer. Values of its body are those of before of the fields that the call has changed, see db.Tx.Changed and db.Tx.Was. A call that answers
+	// another status than the 201 of its operation has made nothing, and leaves nothing to take back.
 	By string
 	// With are values of its input beside those.
 	With map[string]any
@@ -159,7 +160,7 @@ func keepDeed(ctx context.Context, tx *db.Tx, a *proto.Audit, out any) error {
 		if d.Steps = tx.Steps(); len(d.Steps) == 0 && len(touched) > 0 {
 			d.Reason = ByHand
 		}
-	} else if by := c.e.set.named(c.e.Undo.By); by != nil {
+	} else if by := c.e.set.named(c.e.Undo.By); by != nil && !c.e.wasThere(out) {
 		_, changed := touched[key]
 		d.Steps = c.e.inverse(by, tx, path, answered, changed)
 	}
@@ -168,6 +169,11 @@ func keepDeed(ctx context.Context, tx *db.Tx, a *proto.Audit, out any) error {
 		return err
 	}
 	return tx.KeepDeed(d, touched)
+}
+
+// wasThere reports whether the call of an operation that makes a record has found it there.
+func (e *Entry) wasThere(out any) bool {
+	return slices.Contains(e.Statuses(), http.StatusCreated) && e.status(out) != http.StatusCreated
 }
 
 // inverse is the call of by that takes a call back; none if that changed nothing.

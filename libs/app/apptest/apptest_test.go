@@ -13,6 +13,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
+	"frontdesk/libs/auth"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/op"
@@ -120,4 +121,49 @@ func TestAnAnswerIsHeldAgainstItsDescription(t *testing.T) {
 	require.Contains(t, record(t, func(t testing.TB) {
 		apptest.Start(t, library).Visitor().Get("/books/" + uuid.Max.String())
 	}), "at '/shelf': value must be one of 'prose', 'verse'")
+}
+
+// shelved is a book that is made once: 201 the first time, 200 from then on.
+type shelved struct {
+	ID    uuid.UUID `json:"id" doc:"The id."`
+	fresh bool
+}
+
+func (b shelved) StatusCode() int { return map[bool]int{true: 201, false: 200}[b.fresh] }
+
+func TestACallThatFoundItsRecordThereLeavesNothingToTakeBack(t *testing.T) {
+	t.Parallel()
+	books := fstest.MapFS{"migrations/00001_books.sql": {Data: []byte("-- +goose Up\ncreate table book (id uuid primary key);")}}
+	library := app.Service{Name: "library", Migrations: books, Build: func(_ context.Context, k *app.Kit) (*app.Parts, error) {
+		s := k.NewSet()
+		op.AddUndo(s)
+		op.Add(s, op.Op{ID: "ensure-book", Undo: op.Undo{By: "delete-book"}, Route: "POST /books", Perm: auth.EditContacts, Record: "book", Status: 201, Also: 200, Doc: "Ensure a book."},
+			func(ctx context.Context, tx *db.Tx, in struct {
+				Title uuid.UUID `json:"title" doc:"Its title."`
+			}) (shelved, error) {
+				made, err := tx.Exec(ctx, `insert into book values ($1) on conflict do nothing`, in.Title)
+				return shelved{in.Title, made.RowsAffected() == 1}, err
+			})
+		op.Add(s, op.Op{ID: "delete-book", Undo: op.Undo{Never: op.ForGood}, Route: "DELETE /books/{id}", Perm: auth.EditContacts, Record: "book", Doc: "Delete a book."},
+			func(ctx context.Context, tx *db.Tx, in op.ByID) (op.None, error) {
+				_, err := tx.Exec(ctx, `delete from book where id = $1`, in.ID)
+				return op.None{}, err
+			})
+		return &app.Parts{Ops: s, Personal: app.Personal{Holds: map[string]app.Holds{"book": app.Nobody}}}, nil
+	}}
+	s := apptest.Start(t, library)
+	admin, work := s.AsSession("site_admin"), s.As("site_admin")
+	count := func() (n int) {
+		require.NoError(t, s.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from book`).Scan(&n))
+		return n
+	}
+	book := map[string]any{"title": uuid.NewString()}
+	admin.Post("/books", book).Is(201)
+	work.Post("/books", book).Is(200)
+	require.Empty(t, admin.TakeBack(work))
+	require.Equal(t, 1, count(), "somebody else has made it")
+	work.Post("/books", map[string]any{"title": uuid.NewString()}).Is(201)
+	require.Equal(t, 2, count())
+	require.Empty(t, admin.TakeBack(work))
+	require.Equal(t, 1, count())
 }
