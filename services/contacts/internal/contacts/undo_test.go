@@ -36,6 +36,16 @@ func seen(c *apptest.Client, paths []string) map[string]any {
 	return all
 }
 
+// tagNames are the names of all tags but for those that are being deleted.
+func tagNames(c *apptest.Client) (names []string) {
+	for _, tag := range c.Get("/tags").Is(200).Items() {
+		if changing, _ := tag["changing"].(map[string]any); changing["deleting"] != true {
+			names = append(names, tag["name"].(string))
+		}
+	}
+	return names
+}
+
 func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
@@ -102,6 +112,9 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	work.Patch(group, object{"label": "Mind"}).Is(200)
 	made(work, "/field-groups", object{"entity": "contact", "label": "New"})
 	work.Patch(tag, object{"name": "Golden"}).Is(200)
+	fresh := "/tags/" + work.Post("/tags", object{"name": "Fresh"}).Is(201).Text("slug")
+	work.Post("/tags", object{"name": "Golden"}).Is(200)
+	work.Post("/contacts/bulk", object{"ids": []string{idOf(ann)}, "add_tags": []string{"fresh"}}).Is(200)
 	file := made(work, "/imports", object{"file_name": "x.csv", "csv": "first name,email\nFay,fay@example.com\n"})
 	work.Post(file+"/start", nil).Is(200)
 	s.Eventually(func() bool { return admin.Get(file).Is(200).Text("status") == "completed" })
@@ -112,8 +125,10 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	require.Empty(t, seen(admin, []string{created, batch, company, todo}), "what was made is in the trash, and a task is gone")
 	require.Equal(t, notesBefore, notes())
 	for _, named := range admin.Get("/tags").Is(200).Items() {
-		require.NotEqual(t, "Golden", named["name"])
+		require.NotContains(t, []any{"Golden", "Fresh"}, named["name"])
 	}
+	admin.Delete(fresh, nil).Fails(404, "svc_not_found")
+	require.Contains(t, tagNames(admin), "Gold", "it was there before")
 	for i, f := range fieldsBefore {
 		now := admin.Get("/fields?entity=contact").Is(200).Items()[i]
 		for _, what := range []string{"label", "options", "archived"} {
@@ -130,6 +145,13 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 		require.Equal(t, []string{fmt.Sprintf("update-contact: changed by User %d", colleague.UserID)}, admin.TakeBack(work))
 		require.Equal(t, "Fair", admin.Get(ann).Is(200).Text("source"))
 		require.Empty(t, admin.Get(bo).Is(200).Text("source"))
+	})
+	t.Run("a tag that contacts have stays", func(t *testing.T) {
+		work, admin := s.For(t).As("site_admin"), admin.For(t)
+		work.Post("/tags", object{"name": "Fresh"}).Is(201)
+		admin.Post("/contacts/bulk", object{"ids": []string{idOf(bo)}, "add_tags": []string{"fresh"}}).Is(200)
+		require.Equal(t, []string{"create-tag: svc_conflict"}, admin.TakeBack(work))
+		require.Equal(t, []any{"Fresh"}, admin.Get(bo).Is(200).Field("tags"))
 	})
 	t.Run("what cannot be taken back says why", func(t *testing.T) {
 		work, admin := s.For(t).As("site_admin"), admin.For(t)
@@ -178,6 +200,7 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 		"unlink": func(c *apptest.Client, contact, organization, _ string) {
 			c.Delete(organization+"/contacts/"+contact[10:], nil)
 		},
+		"make tag": func(c *apptest.Client, _, _, word string) { c.Post("/tags", object{"name": word}) },
 		"move": func(c *apptest.Client, _, organization, word string) {
 			c.Patch(organization, object{"mode": "overwrite", "city": word})
 		},
@@ -211,26 +234,26 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 			if a.ByColleague {
 				who = colleague
 			}
-			touched := []string{contact}
-			if a.What == "move" {
-				touched = []string{organization}
+			was := map[string]string{}
+			for _, record := range []string{contact, organization} {
+				was[record] = admin.Get(record).Header.Get("ETag")
 			}
-			was := admin.Get(touched[0]).Header.Get("ETag")
 			do[a.What](who, contact, organization, a.Word)
-			if admin.Get(touched[0]).Header.Get("ETag") == was {
-				continue
-			}
-			if a.What == "link" || a.What == "unlink" || a.What == "trash" || a.What == "restore" {
-				touched = append(touched, organization)
-			}
-			for _, record := range touched {
-				last[record] = a.ByColleague
-				shared[record] = shared[record] || a.ByColleague
+			for record, version := range was {
+				if admin.Get(record).Header.Get("ETag") != version {
+					last[record] = a.ByColleague
+					shared[record] = shared[record] || a.ByColleague
+				}
 			}
 		}
 		done := seen(admin, records)
 		left := admin.TakeBack(work)
-		after := seen(admin, records)
+		after, tags := seen(admin, records), tagNames(admin)
+		for _, contact := range contacts {
+			for _, name := range admin.Get(contact).Is(200).Field("tags").([]any) {
+				require.Contains(t, tags, name, "%s, %v: %v", contact, acts, left)
+			}
+		}
 		for _, record := range records {
 			owner := record
 			if len(record) > 46 && record[:10] == "/contacts/" {

@@ -113,13 +113,27 @@ func (r *Room) mergeTags(ctx context.Context, tx *db.Tx, in tagMerge) (tag, erro
 	return readTag(ctx, tx, in.Slug)
 }
 
-// deleteTag takes a tag off every contact. The tag goes once none has it.
-func (r *Room) deleteTag(ctx context.Context, tx *db.Tx, in tagSlug) (op.None, error) {
+// tagDeletion names a tag that goes.
+type tagDeletion struct {
+	tagSlug
+	Unused bool `json:"unused,omitempty" doc:"Delete the tag only if no contact has it; contacts in the trash count."`
+}
+
+// deleteTag takes a tag off every contact. The tag goes once none has it; one that has to be unused goes at once, so that a contact which waits to get it makes it anew.
+func (r *Room) deleteTag(ctx context.Context, tx *db.Tx, in tagDeletion) (op.None, error) {
 	t, err := lockTag(ctx, tx, in.Slug)
 	if err != nil {
 		return op.None{}, err
 	}
 	if err := tx.Match(t.Version); err != nil || t.deleting {
+		return op.None{}, err
+	}
+	if in.Unused {
+		gone, err := tx.Exec(ctx, `delete from tag where slug = $1
+			and not exists (select from contact where tags && (select array_agg(name) from tag_change where slug = $1) or tags @> array[$2])`, t.Slug, t.Name)
+		if err == nil && gone.RowsAffected() == 0 {
+			err = fault.Conflict("in_use", failInUse)
+		}
 		return op.None{}, err
 	}
 	b := &pgx.Batch{}

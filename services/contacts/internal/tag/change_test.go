@@ -140,6 +140,48 @@ func TestHowATagChanges(t *testing.T) {
 		admin.Post("/tags", object{"name": "Old"}).Is(201)
 		require.Equal(t, []any{"Old"}, admin.Post("/contacts", object{"first_name": "C", "tags": []string{"old"}}).Is(201).Field("tags"))
 	})
+	t.Run("a tag that has to be unused is deleted while no contact has it", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		admin := s.As("svc_admin")
+		slug := admin.Post("/tags", object{"name": "Old"}).Is(201).Text("slug")
+		id := admin.Post("/contacts", object{"first_name": "A", "tags": []string{"old"}}).Is(201).Text("id")
+		refused := func() {
+			t.Helper()
+			require.Equal(t, "in_use", admin.Delete("/tags/"+slug+"?unused=true", nil).Fails(409, "svc_conflict").Text("data.reason"))
+			require.Len(t, admin.Get("/tags").Is(200).Items(), 1)
+		}
+		refused()
+		// While somebody edits the contact it has the former name.
+		held := s.Begin()
+		_, err := held.Exec(t.Context(), `select from contact where id = $1 for update`, id)
+		require.NoError(t, err)
+		admin.Patch("/tags/"+slug, object{"name": "New"}).Is(200)
+		refused()
+		require.NoError(t, held.Rollback(t.Context()))
+		tagsSettle(t, s)
+		admin.Delete("/contacts/"+id, nil).Is(204)
+		refused()
+		admin.Post("/contacts/"+id+"/restore", nil).Is(200)
+		admin.Patch("/contacts/"+id, object{"mode": "overwrite", "tags": []string{}}).Is(200)
+		admin.Delete("/tags/"+slug+"?unused=true", nil).Is(204)
+		require.Empty(t, admin.Get("/tags").Is(200).Items())
+		admin.Delete("/tags/"+slug+"?unused=true", nil).Fails(404, "svc_not_found")
+	})
+	t.Run("a contact that gets a tag keeps it, whoever deletes the tag as unused meanwhile", func(t *testing.T) {
+		contactstest.Afresh(t, s)
+		admin := s.As("svc_admin")
+		for round := range 12 {
+			name := fmt.Sprint("tag ", round)
+			slug := admin.Post("/tags", object{"name": name}).Is(201).Text("slug")
+			var calls []func()
+			for range 3 {
+				calls = append(calls, func() { admin.Post("/contacts", object{"first_name": "A", "tags": []string{name}}).Is(201) })
+			}
+			contactstest.Together(t, append(calls, func() { admin.Delete("/tags/"+slug+"?unused=true", nil) })...)
+			require.Equal(t, 3, count(t, s, `select count(*) from contact where tags = array[$1]`, name))
+			require.Equal(t, 1, count(t, s, `select count(*) from tag where name = $1 and not deleting`, name))
+		}
+	})
 	t.Run("a contact that is tagged while the tag changes gets its new name", func(t *testing.T) {
 		contactstest.Afresh(t, s)
 		admin := s.As("svc_admin")

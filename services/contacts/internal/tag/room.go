@@ -36,7 +36,10 @@ func (r *Room) Parts() app.Parts {
 //go:embed examples.json
 var examples []byte
 
-const failDeleting = "The tag is being deleted. changing says how far that is."
+const (
+	failDeleting = "The tag is being deleted. changing says how far that is."
+	failInUse    = "Contacts have the tag, perhaps some in the trash."
+)
 
 // Tags declares the operations on tags.
 func (r *Room) Tags(set *op.Set) {
@@ -44,7 +47,7 @@ func (r *Room) Tags(set *op.Set) {
 	op.Add(set, op.Op{ID: "list-tags", Route: "GET /tags", Perm: auth.ViewContacts, Record: "tag",
 		Doc: "List all tags with their slugs.",
 		Use: "Use it before you tag, so that you take the name that is used already. changing is there while a rename, a merge or a deletion reaches the contacts."}, r.listTags)
-	op.Add(set, op.Op{ID: "create-tag", Undo: op.Undo{Never: op.ByHand}, Route: "POST /tags", Perm: auth.EditContacts, Record: "tag", Status: http.StatusCreated, Also: http.StatusOK,
+	op.Add(set, op.Op{ID: "create-tag", Undo: op.Undo{By: "delete-tag", With: map[string]any{"unused": true}}, Route: "POST /tags", Perm: auth.EditContacts, Record: "tag", Status: http.StatusCreated, Also: http.StatusOK,
 		Doc:   "Create a tag, or get the one with the same name.",
 		Use:   "Tagging a contact makes the tag too, so this is rarely needed. Answers with the tag.",
 		Fails: op.Fails{"svc_conflict deleting": failDeleting}}, r.createTag)
@@ -58,6 +61,7 @@ func (r *Room) Tags(set *op.Set) {
 		Use:   "Use it when two tags mean the same: slug stays, other_slug goes, and which contacts had it is in their timelines only. Ask the person you work for first. Answers with the tag; the contacts follow in the background, see changing.",
 		Fails: op.Fails{"svc_conflict deleting": failDeleting}}, r.mergeTags)
 	op.Add(set, op.Op{ID: "delete-tag", Undo: op.Undo{Never: op.ForGood}, Versioned: true, Route: "DELETE /tags/{slug}", Perm: auth.ManageCRM, SeesAll: true, Record: "tag",
-		Doc: "Delete a tag and take it off every contact. It is in list-tags until the last contact has lost it.",
-		Use: "The contacts stay; which of them had the tag is in their timelines only. Count them with find-contacts and ask the person you work for first."}, r.deleteTag)
+		Doc:   "Delete a tag and take it off every contact. It is in list-tags until the last contact has lost it.",
+		Use:   "The contacts stay; which of them had the tag is in their timelines only. Count them with find-contacts and ask the person you work for first. With unused it is refused if a contact has the tag.",
+		Fails: op.Fails{"svc_conflict in_use": failInUse}}, r.deleteTag)
 }
