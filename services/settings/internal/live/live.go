@@ -22,6 +22,8 @@ const (
 	every = 100 * time.Millisecond
 	// linger is how long the reader goes on without a listener, for the next screen.
 	linger = 30 * time.Second
+	// patience is how long a page waits for the reading to begin.
+	patience = 100 * time.Millisecond
 	// mostRecent is how many messages are kept for listeners who say where they were.
 	mostRecent = 2000
 )
@@ -35,7 +37,8 @@ type Live struct {
 	listeners map[*op.Feed]db.Actor
 	changed   window
 	reading   bool
-	wanted    chan struct{} // filled when a listener comes
+	wanted    chan struct{} // filled when a listener comes, or will
+	began     chan struct{} // closed when the reading begins
 
 	// era names a reading without interruption, and passed is the number of windows passed on in it.
 	era    string
@@ -47,18 +50,35 @@ type Live struct {
 
 // New makes a Live whose Run has to run. on reports whether an app is on.
 func New(b *bus.Bus, on func(app string) bool) *Live {
-	return &Live{bus: b, on: on, listeners: map[*op.Feed]db.Actor{}, wanted: make(chan struct{}, 1)}
+	return &Live{bus: b, on: on, listeners: map[*op.Feed]db.Actor{}, wanted: make(chan struct{}, 1), began: make(chan struct{})}
 }
 
-// Mark is where the stream is now, for a page that listens later and takes it as op.Feed.After: it hears what has changed since. Empty while nobody
-// listens.
-func (l *Live) Mark() string {
+// Mark is where the stream is now, for a page that listens later and takes it as op.Feed.After: it hears what has changed since. The reading begins for
+// it; if that takes longer than patience, the mark is empty.
+func (l *Live) Mark(ctx context.Context) string {
+	l.mu.Lock()
+	began := l.began
+	l.want()
+	l.mu.Unlock()
+	select {
+	case <-began:
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.reading {
 		return ""
 	}
 	return l.mark()
+}
+
+// want has the reading begin, if it has not.
+func (l *Live) want() {
+	select {
+	case l.wanted <- struct{}{}:
+	default:
+	}
 }
 
 func (l *Live) mark() string { return l.era + "." + strconv.Itoa(l.passed) }
@@ -91,10 +111,7 @@ func (l *Live) Listen(who db.Actor, f *op.Feed) (leave func()) {
 		missed, continued := l.since(f.After)
 		f.Push(append(textFor(who, missed), l.ready(continued)...))
 	}
-	select {
-	case l.wanted <- struct{}{}:
-	default:
-	}
+	l.want()
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -141,6 +158,9 @@ func (l *Live) read(ctx context.Context) {
 func (l *Live) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.reading {
+		close(l.began)
+	}
 	l.reading, l.changed = true, window{}
 	l.era, l.passed, l.recent, l.from = rand.Text(), 0, nil, 0
 	for f := range l.listeners {
@@ -155,7 +175,7 @@ func (l *Live) rest() bool {
 	if len(l.listeners) > 0 {
 		return false
 	}
-	l.reading = false
+	l.reading, l.began = false, make(chan struct{})
 	return true
 }
 

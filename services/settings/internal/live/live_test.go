@@ -140,9 +140,9 @@ func TestOfManyRecordsTheTypeAloneIsTold(t *testing.T) {
 func TestAListenerGoesOnWhereItWasAsLongAsThatIsKept(t *testing.T) {
 	t.Parallel()
 	l := New(nil, func(string) bool { return true })
-	require.Empty(t, l.Mark(), "nobody listens, so nothing is read")
+	require.Empty(t, l.Mark(t.Context()), "what reads does not run")
 	l.begin()
-	first := l.Mark()
+	first := l.Mark(t.Context())
 	pass := func(records int) {
 		for i := range records {
 			l.collect(bus.Event{Topic: proto.ContactTopic, Kind: proto.KindContactUpdated, Key: fmt.Sprint(i), Version: 2, Data: []byte("{}")})
@@ -157,13 +157,13 @@ func TestAListenerGoesOnWhereItWasAsLongAsThatIsKept(t *testing.T) {
 		return len(messages)
 	}
 	pass(2)
-	second := l.Mark()
+	second := l.Mark(t.Context())
 	pass(3)
-	require.Equal(t, []int{5, 3, 0}, []int{missed(first), missed(second), missed(l.Mark())})
+	require.Equal(t, []int{5, 3, 0}, []int{missed(first), missed(second), missed(l.Mark(t.Context()))})
 	for range mostRecent / 10 {
 		pass(10)
 	}
-	require.Equal(t, []int{-1, -1, 0}, []int{missed(first), missed(second), missed(l.Mark())}, "more has changed than is kept")
+	require.Equal(t, []int{-1, -1, 0}, []int{missed(first), missed(second), missed(l.Mark(t.Context()))}, "more has changed than is kept")
 	oldest := fmt.Sprintf("%s.%d", l.era, l.from)
 	require.Equal(t, mostRecent, missed(oldest))
 	pass(1)

@@ -4,6 +4,7 @@ package portal
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
@@ -37,14 +38,14 @@ const (
 type portal struct {
 	*web.UI
 	people *auth.Identity
-	mark   func() string
+	mark   func(context.Context) string
 	page   *template.Template
 	// build is nil if dist holds no build.
 	build *build
 }
 
 // Handler serves the portal, and passes on to rest what belongs to other pages of the service. mark says where the stream of changes is.
-func Handler(site web.Site, people *auth.Identity, mark func() string, rest http.Handler) http.Handler {
+func Handler(site web.Site, people *auth.Identity, mark func(context.Context) string, rest http.Handler) http.Handler {
 	p := &portal{UI: web.New("portal", site, folder), people: people, mark: mark, page: template.Must(template.ParseFS(folder, "index.html")), build: readBuild(folder)}
 	files := p.Assets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -185,8 +186,11 @@ func (p *portal) show(w http.ResponseWriter, r *http.Request, base string) {
 		p.leadOn(w, r, s.URL+strings.TrimPrefix(r.URL.EscapedPath(), base)+query(r.URL))
 		return
 	}
-	begin := start{Base: base, Language: t.Language, Locale: t.Locale(), Zone: p.Zone.String(), Portal: s.URL, Logo: p.Logo(), Live: p.mark()}
+	begin := start{Base: base, Language: t.Language, Locale: t.Locale(), Zone: p.Zone.String(), Portal: s.URL, Logo: p.Logo()}
 	business := p.Business()
+	if len(r.Cookies()) > 0 {
+		begin.Live = p.mark(r.Context())
+	}
 	begin.Business, begin.Currency, begin.Country = business.Name, business.Currency, business.Country
 	var who struct {
 		UserID           int64 `json:"user_id"`
