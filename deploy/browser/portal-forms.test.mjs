@@ -247,7 +247,7 @@ test("a change from before the stream of changes was there shows once it is", as
   const v = await member()
   let listened
   const changed = new Promise((resolve) => (listened = resolve))
-  await v.page.route("**/v1/live", async (route) => (await changed, await route.continue()))
+  await v.page.route("**/v1/live*", async (route) => (await changed, await route.continue()))
   await open(v, "/forms/" + f.id, f.name)
   await desk.admin.patch("/forms/" + f.id, { name: f.name + " renamed" })
   listened()
