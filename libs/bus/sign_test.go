@@ -128,7 +128,7 @@ func TestATableTakesOnlyWhatItsOwnerHasSigned(t *testing.T) {
 			want := map[string]string{"other": "other", "a": "now", "last": "last"}
 			becomes(t, table, want)
 
-			again := NewTable(b, topic, table.decode)
+			again := &Table[string]{newFollower(b, topic, table.decode)}
 			follow(t, again)
 			require.Eventually(t, again.Ready, 10*time.Second, time.Millisecond)
 			require.Equal(t, want, again.All(), "after a restart")
@@ -176,7 +176,7 @@ func TestASignedRecordThatHasEndedDoesNotComeBack(t *testing.T) {
 	send(t, b, topic, "c", 1, "c")
 	want["c"] = "c"
 	becomes(t, table, want)
-	again := NewTable(b, topic, table.decode)
+	again := &Table[string]{newFollower(b, topic, table.decode)}
 	follow(t, again)
 	becomes(t, again, want)
 
@@ -212,7 +212,7 @@ func TestSignaturesOfAnOldKeyAreTakenWhileItsPublicKeyIsThere(t *testing.T) {
 	becomes(t, table, map[string]string{"a": "by the old key", "b": "by the new key"})
 
 	b.Trust = trust.New("settings", next[:1], trust.Ring{"settings": ring["settings"][:1]})
-	again := NewTable(b, topic, table.decode)
+	again := &Table[string]{newFollower(b, topic, table.decode)}
 	follow(t, again)
 	becomes(t, again, map[string]string{"b": "by the new key"})
 }

@@ -25,18 +25,22 @@ import (
 // If the topic loses messages or is made anew, the table keeps its values and reads the topic from its beginning. It drops a
 // key only once the owner has published its state again and the key was not among it. Until then the metric frontdesk.table.whole is 0,
 // and the table is as good as before the loss: to refuse requests would make an outage of a lost topic.
-type Table[T any] struct {
+type Table[T any] struct{ *follower }
+
+// follower is a table without the type of its values. The compiler makes the methods of a generic type anew in every package that knows of one of
+// its tables, which was a quarter of the code of each room, so Table has few of them.
+type follower struct {
 	bus    *Bus
 	topic  proto.Topic
-	decode func(key string, value []byte) (T, int64, error)
+	decode func(key string, value []byte) (any, int64, error)
 	check  time.Duration
 
 	mu      sync.RWMutex
-	rows    map[string]row[T]
+	rows    map[string]row
 	gone    map[string]gone
 	pruned  time.Time
 	changed chan struct{} // closed and renewed by each change
-	watch   []func(key string, value T, gone bool)
+	watch   []func(key string, value any, gone bool)
 	ready   atomic.Bool
 	whole   atomic.Bool
 	current atomic.Int64 // when the table was last seen to have all of its topic, in milliseconds since 1970
@@ -47,8 +51,8 @@ type Table[T any] struct {
 }
 
 // row is a value, its version, and when it was read.
-type row[T any] struct {
-	value   T
+type row struct {
+	value   any
 	version int64
 	pass    int
 	at      time.Time
@@ -99,8 +103,12 @@ var errLost = errors.New("bus: the topic has lost messages or was made anew")
 // NewTable makes an empty table, which Run fills. decode returns the value and its version, 0 if it has none. A value that decode refuses is
 // logged, and the key keeps its value before. An older version never replaces a newer one.
 func NewTable[T any](b *Bus, topic string, decode func(key string, value []byte) (T, int64, error)) *Table[T] {
-	return &Table[T]{bus: b, topic: proto.TopicNamed(topic), decode: decode, check: checkTable,
-		rows: map[string]row[T]{}, gone: map[string]gone{}, changed: make(chan struct{}), place: place{checked: b.checker(topic), read: map[string]int64{}}}
+	return &Table[T]{newFollower(b, topic, func(key string, value []byte) (any, int64, error) { return decode(key, value) })}
+}
+
+func newFollower(b *Bus, topic string, decode func(key string, value []byte) (any, int64, error)) *follower {
+	return &follower{bus: b, topic: proto.TopicNamed(topic), decode: decode, check: checkTable,
+		rows: map[string]row{}, gone: map[string]gone{}, changed: make(chan struct{}), place: place{checked: b.checker(topic), read: map[string]int64{}}}
 }
 
 // NewRecordTable makes a table of a record topic: the newest record of each key, decoded from its JSON.
@@ -113,16 +121,21 @@ func NewRecordTable[T any](b *Bus, topic string) *Table[T] {
 
 // Watch makes f be called for each change, in their order, with the value that is gone for a deletion. f must not call the
 // table. Call Watch before Run.
-func (t *Table[T]) Watch(f func(key string, value T, gone bool)) { t.watch = append(t.watch, f) }
+func (t *Table[T]) Watch(f func(key string, value T, gone bool)) {
+	t.watch = append(t.watch, func(key string, value any, gone bool) {
+		v, _ := value.(T) // a key that was not there has no value
+		f(key, v, gone)
+	})
+}
 
 // Topic is the name of the table's topic.
-func (t *Table[T]) Topic() string { return t.topic.Name }
+func (t *follower) Topic() string { return t.topic.Name }
 
 // Ready reports whether the table has read every message that the topic had when Run began.
-func (t *Table[T]) Ready() bool { return t.ready.Load() }
+func (t *follower) Ready() bool { return t.ready.Load() }
 
 // Err is why the topic could not be read last; nil since it could be read again.
-func (t *Table[T]) Err() error {
+func (t *follower) Err() error {
 	if err := t.failed.Load(); err != nil {
 		return *err
 	}
@@ -130,14 +143,14 @@ func (t *Table[T]) Err() error {
 }
 
 // Refused is how many messages the table has not taken: those that are not signed as the topic says, and those that decode refused.
-func (t *Table[T]) Refused() int64 { return t.refused.Load() }
+func (t *follower) Refused() int64 { return t.refused.Load() }
 
 // Get is the value of key.
-func (t *Table[T]) Get(key string) (T, bool) {
+func (t *Table[T]) Get(key string) (value T, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	r, ok := t.rows[key]
-	return r.value, ok
+	value, ok = t.rows[key].value.(T)
+	return value, ok
 }
 
 // All is a copy of the table.
@@ -146,13 +159,13 @@ func (t *Table[T]) All() map[string]T {
 	defer t.mu.RUnlock()
 	all := make(map[string]T, len(t.rows))
 	for key, r := range t.rows {
-		all[key] = r.value
+		all[key], _ = r.value.(T)
 	}
 	return all
 }
 
 // Wait returns true once ok does, or false when ctx ends before. ok is called at once and after each change.
-func (t *Table[T]) Wait(ctx context.Context, ok func() bool) bool {
+func (t *follower) Wait(ctx context.Context, ok func() bool) bool {
 	for {
 		t.mu.RLock()
 		changed := t.changed
@@ -169,7 +182,9 @@ func (t *Table[T]) Wait(ctx context.Context, ok func() bool) bool {
 }
 
 // Put sets a value that did not come from the topic: in tests, and for a service's own writes.
-func (t *Table[T]) Put(key string, value T) {
+func (t *Table[T]) Put(key string, value T) { t.put(key, value) }
+
+func (t *follower) put(key string, value any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.rows[key]
@@ -178,7 +193,7 @@ func (t *Table[T]) Put(key string, value T) {
 }
 
 // Run follows the topic until ctx ends.
-func (t *Table[T]) Run(ctx context.Context) {
+func (t *follower) Run(ctx context.Context) {
 	defer t.observe()()
 	for ctx.Err() == nil {
 		err := t.read(ctx)
@@ -195,7 +210,7 @@ func (t *Table[T]) Run(ctx context.Context) {
 }
 
 // begin starts a pass, after which keys that it has not seen are dropped.
-func (t *Table[T]) begin(s sweep) {
+func (t *follower) begin(s sweep) {
 	p := &t.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,14 +225,14 @@ func (t *Table[T]) begin(s sweep) {
 	t.setWhole(false)
 }
 
-func (t *Table[T]) setWhole(yes bool) {
+func (t *follower) setWhole(yes bool) {
 	if t.whole.Swap(yes) != yes {
 		tableWhole.Record(context.Background(), map[bool]int64{true: 1}[yes], metric.WithAttributes(attribute.String("topic", t.topic.Name)))
 	}
 }
 
 // observe registers the age of the table, until stop is called.
-func (t *Table[T]) observe() (stop func()) {
+func (t *follower) observe() (stop func()) {
 	meter := otel.Meter("frontdesk")
 	age, _ := meter.Float64ObservableGauge("frontdesk.table.age", metric.WithUnit("s"),
 		metric.WithDescription("time since a table was last seen to have all of its topic, by topic"))
@@ -237,7 +252,7 @@ var tableWhole, _ = otel.Meter("frontdesk").Int64Gauge("frontdesk.table.whole",
 	metric.WithDescription("1 if a table has the state of its topic, 0 until it is read and while its owner has not published a lost topic again"))
 
 // read follows the topic from the table's place, and fails with errLost if the topic is not the one that was read before.
-func (t *Table[T]) read(ctx context.Context) error {
+func (t *follower) read(ctx context.Context) error {
 	log, err := t.verify(ctx)
 	if err != nil {
 		return err
@@ -279,7 +294,7 @@ func (t *Table[T]) read(ctx context.Context) error {
 }
 
 // watchPlace verifies the place from time to time, and returns why it cannot be followed any more.
-func (t *Table[T]) watchPlace(ctx context.Context) error {
+func (t *follower) watchPlace(ctx context.Context) error {
 	for {
 		db.Sleep(ctx, t.check)
 		if ctx.Err() != nil {
@@ -296,7 +311,7 @@ func (t *Table[T]) watchPlace(ctx context.Context) error {
 }
 
 // verify returns the bounds of the topic, and errLost if the message that was read last is not where it was.
-func (t *Table[T]) verify(ctx context.Context) (log relay.Bounds, err error) {
+func (t *follower) verify(ctx context.Context) (log relay.Bounds, err error) {
 	t.place.mu.Lock()
 	at := t.place.stand
 	t.place.mu.Unlock()
@@ -310,10 +325,10 @@ func (t *Table[T]) verify(ctx context.Context) (log relay.Bounds, err error) {
 	return log, err
 }
 
-func (t *Table[T]) partition() relay.Partition { return relay.Partition{Topic: t.topic.Name} }
+func (t *follower) partition() relay.Partition { return relay.Partition{Topic: t.topic.Name} }
 
 // arrived makes the table ready if it has read the topic up to end, and whole unless its owner has still to publish.
-func (t *Table[T]) arrived(end int64) {
+func (t *follower) arrived(end int64) {
 	p := &t.place
 	p.mu.Lock()
 	if p.next < end {
@@ -335,7 +350,7 @@ func (t *Table[T]) arrived(end int64) {
 }
 
 // drop deletes the keys that the present pass has not seen.
-func (t *Table[T]) drop() {
+func (t *follower) drop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for key, r := range t.rows {
@@ -345,7 +360,7 @@ func (t *Table[T]) drop() {
 	}
 }
 
-func (t *Table[T]) apply(ctx context.Context, m kafka.Message) {
+func (t *follower) apply(ctx context.Context, m kafka.Message) {
 	key := string(m.Key)
 	service, stamp, err := t.place.checked.check(ctx, m)
 	if err != nil {
@@ -360,7 +375,7 @@ func (t *Table[T]) apply(ctx context.Context, m kafka.Message) {
 		t.seen(key)
 		return
 	}
-	var v T
+	var v any
 	var version int64
 	if m.Value != nil {
 		if v, version, err = t.decode(key, m.Value); err != nil {
@@ -388,11 +403,11 @@ func (t *Table[T]) apply(ctx context.Context, m kafka.Message) {
 		t.rows[key] = before
 		return
 	}
-	t.set(key, row[T]{v, version, t.place.pass, m.Time})
+	t.set(key, row{v, version, t.place.pass, m.Time})
 }
 
 // seen keeps the row of a key from being dropped at the end of the pass.
-func (t *Table[T]) seen(key string) {
+func (t *follower) seen(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r, ok := t.rows[key]; ok {
@@ -402,7 +417,7 @@ func (t *Table[T]) seen(key string) {
 }
 
 // applyMarker drops the keys that the owner has not, if the table waits for that.
-func (t *Table[T]) applyMarker(ctx context.Context, m kafka.Message) {
+func (t *follower) applyMarker(ctx context.Context, m kafka.Message) {
 	env, err := OpenEnvelope(m.Value, nil)
 	if err != nil {
 		slog.ErrorContext(ctx, "the marker behind a state cannot be read", "topic", t.topic.Name, "error", err)
@@ -423,7 +438,7 @@ func (t *Table[T]) applyMarker(ctx context.Context, m kafka.Message) {
 }
 
 // prune forgets deletions, and the values of a topic that drops its messages, by their age. t.mu is held.
-func (t *Table[T]) prune(now time.Time) {
+func (t *follower) prune(now time.Time) {
 	if time.Since(t.pruned) < time.Minute {
 		return
 	}
@@ -440,18 +455,18 @@ func (t *Table[T]) prune(now time.Time) {
 }
 
 // set and remove change a row and report it. t.mu is held.
-func (t *Table[T]) set(key string, r row[T]) {
+func (t *follower) set(key string, r row) {
 	t.rows[key] = r
 	t.report(key, r.value, false)
 }
 
-func (t *Table[T]) remove(key string) {
+func (t *follower) remove(key string) {
 	r := t.rows[key]
 	delete(t.rows, key)
 	t.report(key, r.value, true)
 }
 
-func (t *Table[T]) report(key string, v T, gone bool) {
+func (t *follower) report(key string, v any, gone bool) {
 	for _, f := range t.watch {
 		f(key, v, gone)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,10 @@ import (
 // AddDocument is AddOutside for a GET whose answer is one file of a media type. Its ETag is the hash of the file, and who has that one is answered
 // 304. Callers may keep the file and have to ask each time whether it is still the same.
 func AddDocument[In any](s *Set, o Op, media string, f func(context.Context, *db.DB, In) ([]byte, error)) {
-	e := newEntry[In, None](s, o)
+	e := newEntry(s, o, reflect.TypeFor[In](), reflect.TypeFor[None]())
 	e.Media, e.Kept = media, true
-	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
-		body, err := f(ctx, s.DB, in)
+	e.bindTo(func(ctx context.Context, r *request, in any) (any, error) {
+		body, err := f(ctx, s.DB, *in.(*In))
 		if err != nil {
 			return nil, err
 		}

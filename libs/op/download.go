@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -28,20 +29,25 @@ import (
 //
 // A process sends maxFiles at once, filesEach to one credential: beyond that it answers svc_unavailable and svc_rate_limited.
 func AddDownload[In any](s *Set, o Op, f func(context.Context, *db.Tx, In, *Download) error) {
-	e := newEntry[In, None](s, o)
+	e := newEntry(s, o, reflect.TypeFor[In](), reflect.TypeFor[None]())
 	e.Download, e.Media = true, "text/csv"
-	bindTo(e, func(ctx context.Context, r *request, in In) (any, error) {
-		return e.file(ctx, r, func(ctx context.Context, d *Download) error {
-			return s.DB.Read(db.Within(ctx, db.Exports), func(tx *db.Tx) error {
-				if d.name != "" {
-					return errors.New("op: " + o.ID + " began to write and cannot run again")
-				}
-				d.marked = tx.Who.Channel == db.ChannelApp
-				if err := f(ctx, tx, in, d); err != nil {
-					return err
-				}
-				return d.flush()
-			})
+	e.bindTo(func(ctx context.Context, r *request, in any) (any, error) {
+		return e.download(ctx, r, func(ctx context.Context, tx *db.Tx, d *Download) error { return f(ctx, tx, *in.(*In), d) })
+	})
+}
+
+// download is the file that write writes in one transaction.
+func (e *Entry) download(ctx context.Context, r *request, write func(context.Context, *db.Tx, *Download) error) (*file, error) {
+	return e.file(ctx, r, func(ctx context.Context, d *Download) error {
+		return e.set.DB.Read(db.Within(ctx, db.Exports), func(tx *db.Tx) error {
+			if d.name != "" {
+				return errors.New("op: " + e.ID + " began to write and cannot run again")
+			}
+			d.marked = tx.Who.Channel == db.ChannelApp
+			if err := write(ctx, tx, d); err != nil {
+				return err
+			}
+			return d.flush()
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -28,16 +29,16 @@ import (
 //
 // A person has streamsEach streams in a process, else svc_rate_limited, and a process maxStreams, else svc_unavailable.
 func AddEvents(s *Set, o Op, listen func(who db.Actor, f *Feed) (leave func())) {
-	e := newEntry[followed, None](s, o)
+	e := newEntry(s, o, reflect.TypeFor[followed](), reflect.TypeFor[None]())
 	e.Events, e.Media = true, "text/event-stream"
 	open, _ := otel.Meter("frontdesk").Int64UpDownCounter("frontdesk.streams.open", metric.WithUnit("{stream}"), metric.WithDescription("streams of server-sent events that are open"))
-	bindTo(e, func(ctx context.Context, r *request, in followed) (any, error) {
+	e.bindTo(func(ctx context.Context, r *request, in any) (any, error) {
 		leave, err := s.streams.Enter(strconv.FormatInt(r.actor.UserID, 10), s.RateFactor > 0)
 		if err != nil {
 			return nil, err
 		}
 		open.Add(ctx, 1, metric.WithAttributes(attribute.String("op", o.ID)))
-		return &stream{Entry: e, request: r, ctx: ctx, listen: listen, after: cmp.Or(r.http.Header.Get("Last-Event-ID"), in.After), leave: func() {
+		return &stream{Entry: e, request: r, ctx: ctx, listen: listen, after: cmp.Or(r.http.Header.Get("Last-Event-ID"), in.(*followed).After), leave: func() {
 			leave()
 			open.Add(context.WithoutCancel(ctx), -1, metric.WithAttributes(attribute.String("op", o.ID)))
 		}}, nil

@@ -118,6 +118,7 @@ type Entry struct {
 	TakesAny bool
 
 	set    *Set
+	takes  reflect.Type // of its input
 	call   endpoint.Endpoint
 	outKey []int // index of the answer's id
 	// inTransaction says that all it does is in one transaction, see Add.

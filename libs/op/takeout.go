@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -87,9 +88,9 @@ func addZip(s *Set, o Op, write func(context.Context, *Download) error) {
 		panic("op: " + o.ID + " is for a person alone, and in the audit log")
 	}
 	o.Fails = Fails{"svc_forbidden admin_only": "The caller is no administrator of the site."}
-	e := newEntry[None, None](s, o)
+	e := newEntry(s, o, reflect.TypeFor[None](), reflect.TypeFor[None]())
 	e.Download, e.Media = true, "application/zip"
-	bindTo(e, func(ctx context.Context, r *request, _ None) (any, error) {
+	e.bindTo(func(ctx context.Context, r *request, _ any) (any, error) {
 		if !slices.Contains(r.actor.Roles, "site_admin") {
 			return nil, errAdminOnly
 		}
