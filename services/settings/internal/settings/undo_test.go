@@ -96,7 +96,7 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	view := "/views/" + person.Post("/views", `{"entity":"contacts","name":"Customers","query":{"status":"customer"}}`).Is(201).Text("id")
 	page := fmt.Sprint("/pages/", person.Post("/pages", `{"title":"About","content":"Who we are"}`).Is(201).Field("id"))
 	person.Put("/mail-templates/appointment.booked/nl", `{"subject":"Tot dan","body":"Dag\n\n{manage}"}`).Is(200)
-	records := []string{view, page, "/settings/form-style", "/settings/general", "/settings/privacy"}
+	records := []string{view, page, "/settings/form-style", "/settings/general", "/settings/privacy", "/settings/portal"}
 	seen := func() (all []any) {
 		for _, path := range records {
 			record := person.Get(path).Is(200).Map()
@@ -110,7 +110,8 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	}
 	before := seen()
 	for path, body := range map[string]string{view: `{"name":"Leads","query":{"status":"lead"}}`, page: `{"title":"About us","content":"Others"}`, "/settings/form-style": `{"size":17}`,
-		"/settings/general": `{"currency":"CHF","business":{"phone":"+32 9 123 45 67"}}`, "/settings/privacy": `{"delete_on_uninstall":true}`} {
+		"/settings/general": `{"currency":"CHF","business":{"phone":"+32 9 123 45 67"}}`, "/settings/privacy": `{"delete_on_uninstall":true}`,
+		"/settings/portal": `{"path":"salon","staff_out":true,"powered_by":false,"booking_page":true}`} {
 		work.Patch(path, body).Is(200)
 	}
 	work.Post("/pages", `{"title":"New"}`).Is(201)
@@ -139,6 +140,7 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 		"/settings/form-style": func(n int) string { return fmt.Sprintf(`{"size":1%d}`, n) },
 		"/settings/general":    func(n int) string { return fmt.Sprintf(`{"business":{"phone":"+32 9 123 45 6%d"}}`, n) },
 		"/settings/privacy":    func(n int) string { return fmt.Sprintf(`{"delete_on_uninstall":%t}`, n > 4) },
+		"/settings/portal":     func(n int) string { return fmt.Sprintf(`{"path":"salon-%d","staff_out":%t}`, n, n > 4) },
 	}
 	records := slices.Sorted(maps.Keys(bodies))
 	seen := func() map[string]any {
@@ -146,6 +148,7 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 		for _, path := range records {
 			record := person.Get(path).Is(200).Map()
 			delete(record, "updated_at")
+			delete(record, "edit_url") // it goes with the portal's path
 			all[path] = record
 		}
 		return all

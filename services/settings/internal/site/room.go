@@ -75,7 +75,7 @@ func (r *Room) Settings(set *op.Set) {
 		Use: "What is left out stays. Answers with the settings."}, r.updateGeneral)
 	op.Add(set, op.Op{ID: "get-portal-settings", Route: "GET /settings/portal", Perm: auth.ManageCRM, Doc: "Get the portal's settings.",
 		Use: "Answers with addresses, sign-out and second factor, and whether the booking page is on."}, r.getPortal)
-	op.Add(set, op.Op{ID: "update-portal-settings", Undo: op.Undo{Never: op.ByHand}, Versioned: true, Route: "PATCH /settings/portal", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
+	op.Add(set, op.Op{ID: "update-portal-settings", Undo: op.Undo{By: "update-portal-settings"}, Versioned: true, Route: "PATCH /settings/portal", Perm: auth.ManageCRM, Hidden: true, Idempotent: true, Record: "settings",
 		Doc:   "Change the portal's settings.",
 		Use:   "What is left out stays. Another path moves the team's sign-in. Answers with the settings.",
 		Fails: op.Fails{"svc_conflict reserved": "The path belongs to the platform.", "svc_conflict in_use": "The path belongs to a page."}}, r.updatePortal)
