@@ -226,7 +226,7 @@ func TestReadmesOfServicesAnswerTheSameQuestions(t *testing.T) {
 
 // verbs begin the descriptions of operations.
 var verbs = strings.Fields(`Accept Add Agree Answer Approve Archive Book Cancel Change Check Choose Close Complete Confirm Create Decline Delete Dismiss Download End
-	Erase Export Find Follow Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Read Refuse Remember Remove Replace Request Reschedule Resend Restore Revoke
+	Erase Export Find Follow Forget Get Give Invite Link List Mail Make Mark Merge Move Open Process Prove Read Refuse Remember Remove Replace Request Reschedule Resend Restore Revoke
 	Run Save Say Send Set Show Sign Start Submit Subscribe Sum Switch Take Test Turn Undo Unlink Unsubscribe Update Upload Withdraw Write`)
 
 // operations are the literals of type op.Op of all services, each with its fields.

@@ -205,6 +205,8 @@ def name_records(case, path, operation):
         case.query.pop("cursor", None)
         for name in case.query.keys() & {"contact", "form", "service"}:
             case.query[name] = members[name]()
+        if "other_id" in case.query:
+            case.query["other_id"] = make[kind]()
 
 
 answered = collections.defaultdict(set)

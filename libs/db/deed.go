@@ -83,6 +83,17 @@ func (tx *Tx) Touch(key string, made Versions) {
 	tx.touched[key] = v
 }
 
+// TouchNext is Touch for a record that nothing numbers: its changes are counted by what is kept of calls. The caller holds a lock by which they come one
+// after the other.
+func (tx *Tx) TouchNext(ctx context.Context, key string) error {
+	var last int64
+	if err := tx.QueryRow(ctx, `select coalesce(max(became), 0) from `+deedVersions+` r where record = $1`, key).Scan(&last); err != nil {
+		return fmt.Errorf("db: count the changes of %s: %w", key, err)
+	}
+	tx.Touch(key, Versions{last, last + 1})
+	return nil
+}
+
 // Touched are the versions of the records that the transaction has published.
 func (tx *Tx) Touched() map[string]Versions { return maps.Clone(tx.touched) }
 

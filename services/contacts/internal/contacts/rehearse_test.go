@@ -61,6 +61,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	does.Put(acme+"/contacts/"+idOf(ann), object{"role": "CEO", "is_primary": true}).Is(204)
 	does.Delete(acme+"/contacts/"+idOf(ann), nil).Is(204)
 	does.Post(acme+"/not-duplicate", object{"other_id": idOf(other)}).Is(204)
+	does.Delete(acme+"/not-duplicate?other_id="+idOf(other), nil).Is(204)
 	does.Post("/organizations/bulk", object{"ids": []string{idOf(acme), idOf(twin)}, "owner_user_id": admin.UserID}).Is(200)
 	does.Post(acme+"/merge", object{"other_id": idOf(twin)}).Is(200)
 	does.Delete(other, nil).Is(204)

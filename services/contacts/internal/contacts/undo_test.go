@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -63,6 +64,9 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	bo := made(admin, "/contacts", object{"first_name": "Bo", "owner_user_id": admin.UserID})
 	acme := made(admin, "/organizations", object{"name": "Acme", "city": "Gent"})
 	bva := made(admin, "/organizations", object{"name": "Bva"})
+	twin, namesake := made(admin, "/organizations", object{"name": "Bva NV"}), made(admin, "/organizations", object{"name": "Bva BV"})
+	admin.Post(bva+"/not-duplicate", object{"other_id": idOf(namesake)}).Is(204)
+	admin.Post(twin+"/not-duplicate", object{"other_id": idOf(namesake)}).Is(204)
 	admin.Put(acme+"/contacts/"+idOf(ann), object{"role": "CEO", "is_primary": true}).Is(204)
 	admin.Put(acme+"/contacts/"+idOf(bo), object{"role": "Clerk"}).Is(204)
 	note := ann + "/notes/" + admin.Post(ann+"/notes", object{"body": "Called."}).Is(201).Text("id")
@@ -81,6 +85,8 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 		return texts
 	}
 	notesBefore, fieldsBefore := notes(), admin.Get("/fields?entity=contact").Is(200).Items()
+	pairsBefore := admin.Get("/organizations/possible-duplicates").Is(200).Items()
+	require.Len(t, pairsBefore, 1)
 
 	work.Patch(ann, object{"mode": "overwrite", "first_name": "Anna", "tags": []string{"vip", "fair"}, "status": "customer", "fields": object{"colour": "Blue"}}).Is(200)
 	work.Patch(ann, object{"mode": "overwrite", "last_name": "Peeters", "email": nil, "fields": object{"colour": nil}}).Is(200)
@@ -97,6 +103,9 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	work.Post("/organizations/bulk", object{"ids": []string{idOf(acme)}, "owner_user_id": work.UserID}).Is(200)
 	work.Delete(acme, nil).Is(204)
 	work.Post(acme+"/restore", nil).Is(200)
+	work.Post(twin+"/not-duplicate", object{"other_id": idOf(bva)}).Is(204)
+	work.Post(bva+"/not-duplicate", object{"other_id": idOf(namesake)}).Is(204)
+	work.Delete(namesake+"/not-duplicate?other_id="+idOf(twin), nil).Is(204)
 	company := made(work, "/organizations", object{"name": "New"})
 	for path, record := range map[string]string{note: ann, noteThere: acme} {
 		work.Patch(path, object{"body": "Called back.", "pinned": true}).Is(200)
@@ -124,6 +133,7 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	require.Equal(t, before, seen(admin, records))
 	require.Empty(t, seen(admin, []string{created, batch, company, todo}), "what was made is in the trash, and a task is gone")
 	require.Equal(t, notesBefore, notes())
+	require.Equal(t, pairsBefore, admin.Get("/organizations/possible-duplicates").Is(200).Items())
 	for _, named := range admin.Get("/tags").Is(200).Items() {
 		require.NotContains(t, []any{"Golden", "Fresh"}, named["name"])
 	}
@@ -145,6 +155,14 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 		require.Equal(t, []string{fmt.Sprintf("update-contact: changed by User %d", colleague.UserID)}, admin.TakeBack(work))
 		require.Equal(t, "Fair", admin.Get(ann).Is(200).Text("source"))
 		require.Empty(t, admin.Get(bo).Is(200).Text("source"))
+	})
+	t.Run("a pair that somebody else has dismissed again stays dismissed", func(t *testing.T) {
+		work, admin, colleague := s.For(t).As("site_admin"), admin.For(t), colleague.For(t)
+		work.Post(bva+"/not-duplicate", object{"other_id": idOf(twin)}).Is(204)
+		colleague.Delete(twin+"/not-duplicate?other_id="+idOf(bva), nil).Is(204)
+		colleague.Post(twin+"/not-duplicate", object{"other_id": idOf(bva)}).Is(204)
+		require.Equal(t, []string{fmt.Sprintf("dismiss-organization-duplicate: changed by User %d", colleague.UserID)}, admin.TakeBack(work))
+		require.Empty(t, admin.Get("/organizations/possible-duplicates").Is(200).Items())
 	})
 	t.Run("a tag that contacts have stays", func(t *testing.T) {
 		work, admin := s.For(t).As("site_admin"), admin.For(t)
@@ -181,7 +199,15 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, Service)
 	admin, colleague := s.AsSession("site_admin"), s.AsSession("site_admin")
+	const pairs = "/organizations/possible-duplicates"
+	var twin string // of the organization, by its name
 	do := map[string]func(c *apptest.Client, contact, organization, word string){
+		"dismiss": func(c *apptest.Client, _, organization, _ string) {
+			c.Post(organization+"/not-duplicate", object{"other_id": twin})
+		},
+		"undismiss": func(c *apptest.Client, _, organization, _ string) {
+			c.Delete(organization+"/not-duplicate?other_id="+twin, nil)
+		},
 		"rename": func(c *apptest.Client, contact, _, word string) {
 			c.Patch(contact, object{"mode": "overwrite", "first_name": word})
 		},
@@ -219,13 +245,14 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 	for seed := range 20 {
 		acts := draw.Example(seed)
 		work := s.As("site_admin")
-		organization := "/organizations/" + admin.Post("/organizations", object{"name": "Acme"}).Is(201).Text("id")
+		organization := "/organizations/" + admin.Post("/organizations", object{"name": fmt.Sprint("Acme ", seed)}).Is(201).Text("id")
+		twin = admin.Post("/organizations", object{"name": fmt.Sprint("Acme ", seed)}).Is(201).Text("id")
 		var contacts, records []string
 		for range 3 {
 			c := "/contacts/" + admin.Post("/contacts", object{"first_name": "Ann", "source": "Fair"}).Is(201).Text("id")
 			contacts, records = append(contacts, c), append(records, c, c+"/organizations")
 		}
-		records = append(records, organization)
+		records = append(records, organization, pairs)
 		before := seen(admin, records)
 		last, shared := map[string]bool{}, map[string]bool{} // whether a colleague was the last one to change a record, or has changed it at all
 		for _, a := range acts {
@@ -234,13 +261,14 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 			if a.ByColleague {
 				who = colleague
 			}
-			was := map[string]string{}
-			for _, record := range []string{contact, organization} {
-				was[record] = admin.Get(record).Header.Get("ETag")
+			state := func() map[string]any {
+				return map[string]any{contact: admin.Get(contact).Header.Get("ETag"), organization: admin.Get(organization).Header.Get("ETag"), pairs: seen(admin, []string{pairs})}
 			}
+			was := state()
 			do[a.What](who, contact, organization, a.Word)
-			for record, version := range was {
-				if admin.Get(record).Header.Get("ETag") != version {
+			now := state()
+			for record := range was {
+				if !assert.ObjectsAreEqual(was[record], now[record]) {
 					last[record] = a.ByColleague
 					shared[record] = shared[record] || a.ByColleague
 				}

@@ -3,6 +3,7 @@ package organization
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -96,25 +97,53 @@ func (r *Room) possibleDuplicates(ctx context.Context, tx *db.Tx, _ op.None) (db
 	return db.All(pairs), err
 }
 
-// dismissDuplicate remembers that two organizations are two.
-func (r *Room) dismissDuplicate(ctx context.Context, tx *db.Tx, in contact.OtherID) (op.None, error) {
-	if in.ID == in.OtherID {
-		return op.None{}, fault.Invalid("other_id", contact.SameRecord("organization"))
+// otherOne names two organizations.
+type otherOne struct {
+	ID    uuid.UUID `json:"id"`
+	Other uuid.UUID `json:"other_id" required:"true" doc:"The id of the other organization."`
+}
+
+// lock holds both organizations, so that neither is merged away before the transaction ends; 404 svc_not_found if one is not there. It gives them
+// in the order of organization_distinct.
+func (in otherOne) lock(ctx context.Context, tx *db.Tx) (a, b uuid.UUID, err error) {
+	if in.ID == in.Other {
+		return a, b, fault.Invalid("other_id", contact.SameRecord("organization"))
 	}
-	a, b := in.ID, in.OtherID
-	if b.String() < a.String() {
+	if a, b = in.ID, in.Other; b.String() < a.String() {
 		a, b = b, a
 	}
-	// Held until the pair stands, so that neither is merged away meanwhile.
 	for _, id := range []uuid.UUID{a, b} {
 		err := tx.QueryRow(ctx, `select id from organization where id = $1 for key share`, id).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return op.None{}, fault.NotFound("organization")
+			return a, b, fault.NotFound("organization")
 		}
 		if err != nil {
-			return op.None{}, err
+			return a, b, err
 		}
 	}
-	_, err := tx.Exec(ctx, `insert into organization_distinct (a, b) values ($1, $2) on conflict do nothing`, a, b)
-	return op.None{}, err
+	return a, b, nil
+}
+
+// dismissDuplicate remembers that two organizations are two.
+func (r *Room) dismissDuplicate(ctx context.Context, tx *db.Tx, in otherOne) (op.None, error) {
+	return in.change(ctx, tx, `insert into organization_distinct (a, b) values ($1, $2) on conflict do nothing`, "undismiss-organization-duplicate")
+}
+
+// undismissDuplicate forgets that two organizations are two.
+func (r *Room) undismissDuplicate(ctx context.Context, tx *db.Tx, in otherOne) (op.None, error) {
+	return in.change(ctx, tx, `delete from organization_distinct where (a, b) = ($1, $2)`, "dismiss-organization-duplicate")
+}
+
+// change runs a statement about the pair. If it changes something, the operation back takes that back.
+func (in otherOne) change(ctx context.Context, tx *db.Tx, statement, back string) (op.None, error) {
+	a, b, err := in.lock(ctx, tx)
+	if err != nil {
+		return op.None{}, err
+	}
+	done, err := tx.Exec(ctx, statement, a, b)
+	if err != nil || done.RowsAffected() == 0 {
+		return op.None{}, err
+	}
+	tx.TakeBack(back, map[string]any{"id": in.ID, "other_id": in.Other})
+	return op.None{}, tx.TouchNext(ctx, fmt.Sprintf("organization_distinct/%s/%s", a, b))
 }

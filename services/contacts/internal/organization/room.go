@@ -76,9 +76,12 @@ func (r *Room) Organizations(set *op.Set) {
 		Doc:   "Merge another organization into this one; the other is deleted for good.",
 		Use:   "Use it when two organizations are one company: id stays, other_id goes and cannot be brought back. People, timeline and submissions move to id. Show both to the person you work for first.",
 		Fails: op.Fails{"svc_invalid_status": "One of the two is in the trash. Restore it first."}}, r.mergeOrganizations)
-	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Undo: op.Undo{Never: op.ByHand}, Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
+	op.Add(set, op.Op{ID: "dismiss-organization-duplicate", Undo: op.Undo{Steps: true}, Route: "POST /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
 		Doc: "Remember that two organizations are not the same.",
-		Use: "Use it when a pair of list-organization-duplicates is two companies. The pair is not shown again."}, r.dismissDuplicate)
+		Use: "Use it when a pair of list-organization-duplicates is two companies. The pair is not shown again until undismiss-organization-duplicate."}, r.dismissDuplicate)
+	op.Add(set, op.Op{ID: "undismiss-organization-duplicate", Undo: op.Undo{Steps: true}, Route: "DELETE /organizations/{id}/not-duplicate", Perm: auth.EditContacts, Record: "organization",
+		Doc: "Forget that two organizations are not the same.",
+		Use: "Use it to undo dismiss-organization-duplicate. list-organization-duplicates shows the pair again if the two have something in common."}, r.undismissDuplicate)
 	op.Add(set, op.Op{ID: "restore-organization", Undo: op.Undo{By: "delete-organization"}, Route: "POST /organizations/{id}/restore", Perm: auth.DeleteContacts, Record: "organization",
 		Doc:   "Take an organization out of the trash.",
 		Use:   "Use it to undo delete-organization. Answers with the organization.",

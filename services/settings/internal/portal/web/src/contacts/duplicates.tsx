@@ -10,7 +10,7 @@ import { Head } from "@/kit/head"
 import { can } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { t, tOr } from "@/kit/text"
-import { toastFault } from "@/kit/toast"
+import { toast, toastFault } from "@/kit/toast"
 import { Merge } from "./merge"
 
 const key = ["organizations", "duplicates"]
@@ -36,10 +36,19 @@ function Pair({ pair }: { pair: Schema<"Pair"> }) {
   const [winner, setWinner] = useState<number>()
   const both = pair.organizations
   const [a, b] = [both[0]!, both[1]!]
+  const undismiss = async () => {
+    try {
+      await api.DELETE("/organizations/{id}/not-duplicate", { params: { path: { id: a.id }, query: { other_id: b.id } } })
+    } catch (e) {
+      toastFault(e)
+    }
+    void queries.invalidateQueries({ queryKey: key })
+  }
   const dismiss = async () => {
     queries.setQueryData<Schema<"ListPair">>(key, (old) => old && { ...old, total: old.total - 1, items: old.items.filter((p) => p !== pair) })
     try {
       await api.POST("/organizations/{id}/not-duplicate", { params: { path: { id: a.id } }, body: { other_id: b.id } })
+      toast(t("contacts.dismissed", { a: a.name, b: b.name }), { undo: () => void undismiss() })
     } catch (e) {
       toastFault(e)
     }
