@@ -59,6 +59,9 @@ func (d *DB) bindTriggers(ctx context.Context) error {
 }
 
 func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
+	if d.migrated(ctx, files, table) {
+		return nil
+	}
 	dir, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return err
@@ -81,26 +84,43 @@ func (d *DB) migrate(ctx context.Context, files fs.FS, table string) error {
 	return nil
 }
 
+// migrated reports whether the schema has all migrations in files. Most processes start on such a schema, and need neither a lock nor connections besides
+// the pool's then. Of an error migrate says more.
+func (d *DB) migrated(ctx context.Context, files fs.FS, table string) (all bool) {
+	numbers, err := numbersOf(files)
+	if err != nil || d.Pool.QueryRow(ctx, `select to_regclass($1) is not null`, table).Scan(&all) != nil || !all {
+		return false
+	}
+	err = d.Pool.QueryRow(ctx, `select not exists (select unnest($1::bigint[]) except select version_id from `+table+` where is_applied)`, numbers).Scan(&all)
+	return all && err == nil
+}
+
+// numbersOf returns the numbers of the migrations in files.
+func numbersOf(files fs.FS) (numbers []int64, err error) {
+	names, err := fs.Glob(files, "migrations/*.sql")
+	for _, name := range names {
+		n, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, err
+}
+
 // Ahead reports whether a later version has migrated the schema: whether it has a migration that is neither of this package nor in files.
 func (d *DB) Ahead(ctx context.Context, files fs.FS) (bool, error) {
 	for table, from := range map[string]fs.FS{"mechanism_version": mechanism, "schema_version": files} {
 		if from == nil {
 			continue
 		}
-		names, err := fs.Glob(from, "migrations/*.sql")
+		numbers, err := numbersOf(from)
 		if err != nil {
 			return false, err
 		}
-		var newest int64
-		for _, name := range names {
-			n, err := goose.NumericComponent(name)
-			if err != nil {
-				return false, err
-			}
-			newest = max(newest, n)
-		}
 		var ahead bool
-		if err := d.Pool.QueryRow(ctx, `select exists (select from `+table+` where version_id > $1)`, newest).Scan(&ahead); err != nil || ahead {
+		err = d.Pool.QueryRow(ctx, `select exists (select from `+table+` where version_id > all($1))`, append(numbers, 0)).Scan(&ahead)
+		if err != nil || ahead {
 			return ahead, err
 		}
 	}
