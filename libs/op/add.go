@@ -142,10 +142,10 @@ func newEntry(s *Set, o Op, in, out reflect.Type) *Entry {
 		}
 	}
 	refuseEmbedded(o, out)
-	e := &Entry{Op: o, set: s, takes: in, Tag: cmp.Or(s.under, s.Service), In: fieldsOf(s.Requests, o, in),
+	e := &Entry{Op: o, set: s, takes: in, Tag: cmp.Or(s.under, s.Service), In: s.fieldsOf(o, in),
 		TakesAny: in == reflect.TypeFor[Sent](), Tagged: out.Implements(reflect.TypeFor[Versioned]())}
 	if !out.Implements(reflect.TypeFor[interface{ noBody() }]()) {
-		e.Out = answerSchema(s.Answers, o, out)
+		e.Out = s.answerSchema(o, out)
 	}
 	if out.Kind() == reflect.Struct {
 		for _, f := range reflect.VisibleFields(out) {

@@ -45,53 +45,53 @@ const Component = "x-component"
 var uuidTypes = []reflect.Type{reflect.TypeFor[uuid.UUID](), reflect.TypeFor[*uuid.UUID](), reflect.TypeFor[opt.Value[uuid.UUID]]()}
 
 // fieldsOf reads the fields of t, the input of o. A field is required only when its tag says so.
-func fieldsOf(requests huma.Registry, o Op, t reflect.Type) []*Field {
+func (s *Set) fieldsOf(o Op, t reflect.Type) []*Field {
 	var fields []*Field
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" || f.Anonymous {
 			continue
 		}
-		s := huma.SchemaFromField(requests, f, o.ID+f.Name)
-		declareShared(f, s)
-		declareNull(f, s)
-		s.PrecomputeMessages()
-		p := &Field{Name: name, index: f.Index, Schema: s, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-",
+		of := huma.SchemaFromField(s.Requests, f, o.ID+f.Name)
+		declareShared(f, of)
+		declareNull(f, of)
+		of.PrecomputeMessages()
+		p := &Field{Name: name, index: f.Index, Schema: of, InPath: strings.Contains(o.Path(), "{"+name+"}"), Personal: f.Tag.Get("ability") == "-",
 			PersonOnly: f.Tag.Get("by") == "person", Secret: f.Tag.Get("secret") == "true"}
 		if p.PersonOnly {
-			s.Description += " Only a person who is signed in can change it."
+			of.Description += " Only a person who is signed in can change it."
 		}
 		p.Required = p.InPath || f.Tag.Get("required") == "true"
 		if t := rowOf(f.Type); t != nil {
-			p.rows = fieldsOf(requests, o, t)
+			p.rows = s.fieldsOf(o, t)
 		}
 		fields = append(fields, p)
 	}
 	// huma takes every field of a nested object for required.
-	for name, s := range requests.Map() {
-		s.Required = nil
-		for _, f := range propertiesOf(requests, name) {
+	for name, of := range s.added(s.Requests) {
+		of.Required = nil
+		for _, f := range propertiesOf(s.Requests, name) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.Tag.Get("required") == "true" {
-				s.Required = append(s.Required, name)
+				of.Required = append(of.Required, name)
 			}
-			if p := s.Properties[name]; p != nil {
+			if p := of.Properties[name]; p != nil {
 				declareShared(f, p)
 				declareNull(f, p)
 			}
 		}
-		s.PrecomputeMessages()
+		of.PrecomputeMessages()
 	}
 	return fields
 }
 
 // answerSchema is the schema of out, the answer of o.
-func answerSchema(answers huma.Registry, o Op, out reflect.Type) *huma.Schema {
-	whole := answers.Schema(out, true, o.ID+"Answer")
-	for name, s := range answers.Map() {
-		for _, f := range propertiesOf(answers, name) {
+func (s *Set) answerSchema(o Op, out reflect.Type) *huma.Schema {
+	whole := s.Answers.Schema(out, true, o.ID+"Answer")
+	for name, of := range s.added(s.Answers) {
+		for _, f := range propertiesOf(s.Answers, name) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if p := s.Properties[name]; p != nil {
+			if p := of.Properties[name]; p != nil {
 				declareShared(f, p)
 				if f.Type.Kind() == reflect.Pointer && p.Enum != nil && !slices.Contains(p.Enum, nil) {
 					p.Enum = append(p.Enum, nil) // null is one of the values then
@@ -100,6 +100,17 @@ func answerSchema(answers huma.Registry, o Op, out reflect.Type) *huma.Schema {
 		}
 	}
 	return whole
+}
+
+// added are the schemas in a registry that the call before did not find there, by name.
+func (s *Set) added(to huma.Registry) map[string]*huma.Schema {
+	added := map[string]*huma.Schema{}
+	for name, of := range to.Map() {
+		if !s.described[of] {
+			s.described[of], added[name] = true, of
+		}
+	}
+	return added
 }
 
 // refuseEmbedded panics if a struct in t embeds one of a type that is not exported: JSON shows its fields, and huma would leave them out of the schema.

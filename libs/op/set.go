@@ -60,19 +60,21 @@ type Set struct {
 	// Requests and Answers are the schemas of what operations take and answer with, by the names of the Go types.
 	Requests, Answers huma.Registry
 
-	auth     *auth.Auth
-	ops      []*Entry
-	under    string // the name of the tag for operations that are added now
-	examples map[string]json.RawMessage
-	files    Slots
-	streams  Slots
-	ended    chan struct{} // closed by EndStreams
-	endOnce  sync.Once
+	auth *auth.Auth
+	ops  []*Entry
+	// described are the schemas of Requests and Answers that are whole.
+	described map[*huma.Schema]bool
+	under     string // the name of the tag for operations that are added now
+	examples  map[string]json.RawMessage
+	files     Slots
+	streams   Slots
+	ended     chan struct{} // closed by EndStreams
+	endOnce   sync.Once
 }
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, Zone: time.UTC, ended: make(chan struct{}), examples: map[string]json.RawMessage{},
+	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, Zone: time.UTC, ended: make(chan struct{}), examples: map[string]json.RawMessage{}, described: map[*huma.Schema]bool{},
 		AppOn: func(string) bool { return true }, Exposed: func(_ string, byDefault bool) bool { return byDefault }, Approval: func(string) string { return "" },
 		Endpoints: func() []webhook.Endpoint { return nil },
 		files:     Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},
@@ -80,8 +82,8 @@ func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
 		Answers:   huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 		Requests:  huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) + "Input" }),
 	}
-	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Rehearsal]())
-	answerSchema(s.Answers, Op{ID: dryRun}, reflect.TypeFor[Approval]())
+	s.answerSchema(Op{ID: dryRun}, reflect.TypeFor[Rehearsal]())
+	s.answerSchema(Op{ID: dryRun}, reflect.TypeFor[Approval]())
 	return s
 }
 
