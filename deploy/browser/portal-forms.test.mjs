@@ -182,12 +182,11 @@ test("the page scrolls along with a part that is dragged to its edge, and comes 
   const v = await member({ viewport: { width: 390, height: 560 }, hasTouch: true })
   await open(v, "/forms/" + f.id, f.name)
   const grip = v.page.locator(".element-grip")
-  await grip.first().scrollIntoViewIfNeeded()
+  await grip.first().hover() // once it stands still: beside it, the mouse would select text, which scrolls the page too
   const box = await grip.first().boundingBox()
-  const x = box.x + box.width / 2
-  await v.page.mouse.move(x, box.y + box.height / 2)
   await v.page.mouse.down()
-  await v.page.mouse.move(x, 555, { steps: 4 })
+  await v.page.locator(".dragged").waitFor()
+  await v.page.mouse.move(box.x + box.width / 2, 555, { steps: 4 })
   const bottom = () => v.page.evaluate(() => scrollY + innerHeight >= document.documentElement.scrollHeight - 1 && document.documentElement.scrollHeight)
   const height = await until("the end of the page", bottom)
   await v.page.mouse.up()

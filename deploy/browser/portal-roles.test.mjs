@@ -35,7 +35,7 @@ async function walker(who) {
   const v = await member({ cookie: who?.cookie })
   const waiting = new Set()
   const answers = []
-  const api = (r) => r.url().includes("/v1/") && !r.url().endsWith("/live")
+  const api = (r) => r.url().includes("/v1/") && !r.url().includes("/v1/live")
   v.page.on("request", (r) => api(r) && waiting.add(r))
   v.page.on("requestfailed", (r) => waiting.delete(r))
   v.page.on("requestfinished", async (r) => {
