@@ -58,9 +58,10 @@ const (
 	KindStaffRemoved = "staff.removed" // extra: StaffRemoved
 
 	// forms.form
-	KindFormCreated = "form.created"
-	KindFormUpdated = "form.updated"
-	KindFormDeleted = "form.deleted"
+	KindFormCreated  = "form.created"
+	KindFormUpdated  = "form.updated"
+	KindFormDeleted  = "form.deleted"
+	KindFormRestored = "form.restored"
 
 	// forms.submission
 	KindFormSubmitted     = "form.submitted"

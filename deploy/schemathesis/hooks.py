@@ -147,6 +147,7 @@ first = {
     "complete-appointment": lambda path: ask("POST", f"/appointments/{path['id']}/confirm"),
     "mark-no-show": lambda path: ask("POST", f"/appointments/{path['id']}/confirm"),
     "restore-contact": lambda path: ask("DELETE", f"/contacts/{path['id']}"),
+    "restore-form": lambda path: ask("DELETE", f"/forms/{path['id']}"),
     "restore-organization": lambda path: ask("DELETE", f"/organizations/{path['id']}"),
     "try-webhook": lambda path: make["receiver"](),
     "unlink-contact-organization": lambda path: ask("PUT", "/organizations/{id}/contacts/{contact_id}".format(**path), {}),

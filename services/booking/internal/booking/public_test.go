@@ -138,6 +138,9 @@ func TestWhatAVisitorSendsIsChecked(t *testing.T) {
 		o.Settle()
 		require.Nil(t, o.Visitor().Get("/booking/services").Is(200).Field("items.0.form"))
 		o.Visitor().Post("/booking/book", o.visit(o.service, token, o.at(2, "11:00"), "b@example.com")).Is(201)
+		o.SendSample("forms.form/form.restored", func(e *apptest.Event) { e.Key, e.Version, e.Data.(object)["id"] = "7", 10, 7 })
+		o.Settle()
+		require.EqualValues(t, 7, o.Visitor().Get("/booking/services").Is(200).Field("items.0.form.id"), "it comes back with the form")
 	})
 	t.Run("who is called gives a number", func(t *testing.T) {
 		o := o.again(t, object{"location_type": "phone"})

@@ -24,7 +24,7 @@ type embed struct {
 }
 
 func (r *Room) embed(ctx context.Context, tx *db.Tx, in formID) (embed, error) {
-	if _, err := read(ctx, tx, in.ID); err != nil {
+	if _, err := live(read(ctx, tx, in.ID)); err != nil {
 		return embed{}, err
 	}
 	url := r.Config.PublicURL
@@ -86,7 +86,7 @@ func (r *Room) embedInPage(ctx context.Context, d *db.DB, in embedInPage) (embed
 		return embedded{}, fault.NotFound("page")
 	}
 	err := d.Do(ctx, func(tx *db.Tx) error {
-		f, err := read(ctx, tx, in.ID)
+		f, err := live(read(ctx, tx, in.ID))
 		if err != nil {
 			return err
 		}

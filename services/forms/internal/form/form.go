@@ -11,7 +11,6 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/fault"
 	"frontdesk/libs/form"
-	"frontdesk/libs/op"
 	"frontdesk/proto"
 	"frontdesk/services/forms/internal/definition"
 )
@@ -31,9 +30,10 @@ type Form struct {
 	Submissions30d int64                 `json:"submissions_30d" doc:"Submissions received in the last 30 days, of those the caller may see."`
 	Spam30d        int64                 `json:"spam_30d" doc:"Spam of the last 30 days."`
 	UsedOn         []usedOn              `json:"used_on" doc:"Published pages that show the form."`
-	Booking        bool                  `json:"booking" doc:"Whether the form can ask for the details of a booking: it is published and has a required email field."`
+	Booking        bool                  `json:"booking" doc:"Whether the form can ask for the details of a booking: it is published, has a required email field and is not in the trash."`
 	CreatedAt      time.Time             `json:"created_at" doc:"When it was made."`
 	UpdatedAt      time.Time             `json:"updated_at" doc:"When it last changed."`
+	DeletedAt      *time.Time            `json:"deleted_at" doc:"When it was moved to the trash; null while it is not there."`
 
 	version int64
 }
@@ -54,16 +54,16 @@ type formID struct {
 
 // canBook reports whether the form can ask for the details of a booking.
 func (f Form) canBook() bool {
-	return f.Status == statusPublish && form.NeedsEmail(f.Definition.Elements)
+	return f.DeletedAt == nil && f.Status == statusPublish && form.NeedsEmail(f.Definition.Elements)
 }
 
-const columns = `id, version, name, status, definition, created_at, updated_at`
+const columns = `id, version, name, status, definition, created_at, updated_at, deleted_at`
 
 // scan reads a row of columns; complete adds counts and pages.
 func scan(row pgx.CollectableRow) (Form, error) {
 	var f Form
 	var raw []byte
-	err := row.Scan(&f.ID, &f.version, &f.Name, &f.Status, &raw, &f.CreatedAt, &f.UpdatedAt)
+	err := row.Scan(&f.ID, &f.version, &f.Name, &f.Status, &raw, &f.CreatedAt, &f.UpdatedAt, &f.DeletedAt)
 	if err != nil {
 		return f, err
 	}
@@ -73,9 +73,9 @@ func scan(row pgx.CollectableRow) (Form, error) {
 	return f, err
 }
 
-// read reads a form that is not in the trash, without counts and pages; 404 svc_not_found otherwise.
+// read reads a form without counts and pages, also one in the trash; 404 svc_not_found for an unknown id.
 func read(ctx context.Context, tx *db.Tx, id int64) (Form, error) {
-	rows, err := tx.Query(ctx, `select `+columns+` from form where id = $1 and deleted_at is null`, id)
+	rows, err := tx.Query(ctx, `select `+columns+` from form where id = $1`, id)
 	if err != nil {
 		return Form{}, err
 	}
@@ -92,6 +92,16 @@ func lock(ctx context.Context, tx *db.Tx, id int64) (Form, error) {
 		return Form{}, err
 	}
 	return read(ctx, tx, id)
+}
+
+const failTrashed = "The form is in the trash. Restore it first."
+
+// live refuses a form in the trash: 409 svc_invalid_status. It takes what read and lock give.
+func live(f Form, err error) (Form, error) {
+	if err == nil && f.DeletedAt != nil {
+		err = fault.InvalidStatus("deleted", failTrashed)
+	}
+	return f, err
 }
 
 // complete adds to forms what is not theirs: counts and pages. id limits the counting to one form; 0 is all.
@@ -115,8 +125,13 @@ func (r *Room) completeOne(ctx context.Context, tx *db.Tx, f Form) (Form, error)
 	return one[0], err
 }
 
-func (r *Room) list(ctx context.Context, tx *db.Tx, _ op.None) (db.List[Form], error) {
-	rows, err := tx.Query(ctx, `select `+columns+` from form where deleted_at is null order by id`)
+// formQuery asks for the forms, or for those in the trash.
+type formQuery struct {
+	Deleted bool `json:"deleted,omitempty" doc:"Only those in the trash; else they are left out."`
+}
+
+func (r *Room) list(ctx context.Context, tx *db.Tx, in formQuery) (db.List[Form], error) {
+	rows, err := tx.Query(ctx, `select `+columns+` from form where (deleted_at is not null) = $1 order by id`, in.Deleted)
 	if err != nil {
 		return db.List[Form]{}, err
 	}
@@ -142,19 +157,21 @@ func emit(ctx context.Context, tx *db.Tx, kind string, f Form, changed []string)
 
 // publish publishes forms as they are now: form.deleted for those in the trash, form.updated for all others.
 func publish(ctx context.Context, tx *db.Tx, ids []int64) error {
-	for _, q := range []struct{ kind, where string }{{proto.KindFormUpdated, "deleted_at is null"}, {proto.KindFormDeleted, "deleted_at is not null"}} {
-		rows, err := tx.Query(ctx, `select `+columns+` from form where id = any($1) and `+q.where+` order by id`, ids)
-		if err != nil {
-			return err
+	rows, err := tx.Query(ctx, `select `+columns+` from form where id = any($1) order by id`, ids)
+	if err != nil {
+		return err
+	}
+	forms, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return err
+	}
+	for _, f := range forms {
+		kind := proto.KindFormUpdated
+		if f.DeletedAt != nil {
+			kind = proto.KindFormDeleted
 		}
-		forms, err := pgx.CollectRows(rows, scan)
-		if err != nil {
+		if err := emit(ctx, tx, kind, f, nil); err != nil {
 			return err
-		}
-		for _, f := range forms {
-			if err := emit(ctx, tx, q.kind, f, nil); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

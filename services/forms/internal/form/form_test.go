@@ -43,13 +43,29 @@ func TestWhatAFormIs(t *testing.T) {
 		d.Visitor().Get("/forms/" + id + "/token").Is(200)
 
 		d.admin.Delete("/forms/"+id, nil).Is(204)
-		for _, route := range []string{"GET /forms/" + id, "DELETE /forms/" + id, "POST /forms/" + id + "/duplicate", "GET /forms/" + id + "/embed"} {
-			d.admin.Call(route, nil).Fails(404, "svc_not_found")
+		for _, route := range []string{"DELETE /forms/" + id, "POST /forms/" + id + "/duplicate", "GET /forms/" + id + "/embed"} {
+			d.admin.Call(route, nil).Fails(409, "svc_invalid_status")
 		}
-		d.admin.Patch("/forms/"+id, m{"name": "x"}).Fails(404, "svc_not_found")
+		d.admin.Patch("/forms/"+id, m{"name": "x"}).Fails(409, "svc_invalid_status")
+		d.admin.Post("/forms/"+id+"/embed-in-page", m{"new_page_title": "x"}).Fails(409, "svc_invalid_status")
 		d.Visitor().Get("/forms/"+id+"/token").Fails(404, "svc_not_found")
 		require.Len(t, d.admin.Get("/forms").Is(200).Items(), 1)
-		require.Equal(t, []string{proto.KindFormCreated, proto.KindFormUpdated, proto.KindFormDeleted}, d.Kinds(proto.FormTopic, id))
+		trashed := d.admin.Get("/forms?deleted=true").Is(200).Items()
+		require.Len(t, trashed, 1)
+		require.Equal(t, f.Field("id"), trashed[0]["id"])
+		require.NotNil(t, trashed[0]["deleted_at"])
+		shown := d.admin.Get("/forms/" + id).Is(200)
+		require.Equal(t, []any{"Ask", "publish", false, trashed[0]["deleted_at"]}, []any{shown.Field("name"), shown.Field("status"), shown.Field("booking"), shown.Field("deleted_at")})
+
+		f = d.admin.Post("/forms/"+id+"/restore", nil).Is(200)
+		require.Equal(t, []any{"Ask", "publish", true, nil}, []any{f.Field("name"), f.Field("status"), f.Field("booking"), f.Field("deleted_at")})
+		require.Equal(t, f.Body, d.admin.Get("/forms/"+id).Is(200).Body)
+		require.Empty(t, d.admin.Get("/forms?deleted=true").Is(200).Items())
+		require.Len(t, d.admin.Get("/forms").Is(200).Items(), 2)
+		d.Visitor().Get("/forms/" + id + "/token").Is(200)
+		d.admin.Post("/forms/"+id+"/restore", nil).Fails(409, "svc_invalid_status")
+		d.admin.Post("/forms/999/restore", nil).Fails(404, "svc_not_found")
+		require.Equal(t, []string{proto.KindFormCreated, proto.KindFormUpdated, proto.KindFormDeleted, proto.KindFormRestored}, d.Kinds(proto.FormTopic, id))
 	})
 	t.Run("what a form cannot be is refused with its place", func(t *testing.T) {
 		d := d.again(t)

@@ -88,7 +88,7 @@ func (r *Room) update(ctx context.Context, tx *db.Tx, in changedForm) (Form, err
 	if err := in.check(); err != nil {
 		return Form{}, err
 	}
-	before, err := lock(ctx, tx, in.ID)
+	before, err := live(lock(ctx, tx, in.ID))
 	if err != nil {
 		return before, err
 	}
@@ -179,28 +179,52 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, f Form, changed []string) 
 	return f, emit(ctx, tx, proto.KindFormUpdated, f, changed)
 }
 
-// trash moves a form to the trash. From then on it is 404 for everybody; its submissions stay.
-func trash(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
-	f, err := lock(ctx, tx, in.ID)
+// trash moves a form to the trash, where visitors no longer find it; its submissions stay.
+func (r *Room) trash(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
+	f, err := live(lock(ctx, tx, in.ID))
 	if err != nil {
 		return op.None{}, err
 	}
 	if err := tx.Match(f.version); err != nil {
 		return op.None{}, err
 	}
-	f.UpdatedAt, f.version = tx.Now, f.version+1
-	_, err = tx.Exec(ctx, `update form set deleted_at = $2, updated_at = $2, version = $3 where id = $1`, f.ID, tx.Now, f.version)
+	f.DeletedAt = &tx.Now
+	_, err = move(ctx, tx, f, proto.KindFormDeleted)
+	return op.None{}, err
+}
+
+// restore takes a form out of the trash, with the status that it had.
+func (r *Room) restore(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
+	f, err := lock(ctx, tx, in.ID)
 	if err != nil {
-		return op.None{}, err
+		return f, err
 	}
-	return op.None{}, emit(ctx, tx, proto.KindFormDeleted, f, nil)
+	if f.DeletedAt == nil {
+		return f, fault.InvalidStatus("active", failNotTrashed)
+	}
+	f.DeletedAt = nil
+	if f, err = move(ctx, tx, f, proto.KindFormRestored); err != nil {
+		return f, err
+	}
+	return r.completeOne(ctx, tx, f)
+}
+
+const failNotTrashed = "The form is not in the trash."
+
+// move stores whether a locked form is in the trash, and publishes it.
+func move(ctx context.Context, tx *db.Tx, f Form, kind string) (Form, error) {
+	f.Booking, f.UpdatedAt, f.version = f.canBook(), tx.Now, f.version+1
+	if _, err := tx.Exec(ctx, `update form set deleted_at = $2, updated_at = $3, version = $4 where id = $1`, f.ID, f.DeletedAt, tx.Now, f.version); err != nil {
+		return f, fmt.Errorf("%s %d: %w", kind, f.ID, err)
+	}
+	return f, emit(ctx, tx, kind, f, nil)
 }
 
 const copySuffix = " (copy)"
 
 // duplicate creates a draft with the same definition, notification addresses included.
 func (r *Room) duplicate(ctx context.Context, tx *db.Tx, in formID) (Form, error) {
-	f, err := read(ctx, tx, in.ID)
+	f, err := live(read(ctx, tx, in.ID))
 	if err != nil {
 		return f, err
 	}

@@ -40,6 +40,7 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 	does.Post("/submissions/bulk", m{"ids": []string{ann, bo}, "spam": true}).Is(200)
 	does.Delete("/submissions/"+bo, nil).Is(204)
 	does.Delete(copied, nil).Is(204)
+	does.Post(copied+"/restore", nil).Is(200)
 	s.CheckRehearsals()
 
 	t.Run("what follows is not used up, nor what is refused done", func(t *testing.T) {

@@ -43,6 +43,8 @@ func TestTheEventsAreThoseOfTheSamples(t *testing.T) {
 	require.Equal(t, 1, s.PublishesStateAgain(proto.SubmissionTopic))
 	admin.Delete("/submissions/"+submission, nil).Is(204)
 	admin.Delete(form, nil).Is(204)
+	admin.Post(form+"/restore", nil).Is(200)
+	admin.Delete(form, nil).Is(204)
 	for _, topic := range []string{proto.FormTopic, proto.SubmissionTopic, proto.ContactsCommandTopic} {
 		s.Sample(topic)
 	}

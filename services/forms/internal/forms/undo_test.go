@@ -33,17 +33,20 @@ func TestEveryKindOfWorkIsTakenBack(t *testing.T) {
 	work.Patch(form, m{"status": "draft"}).Is(200)
 	made := fmt.Sprint("/forms/", work.Post("/forms", m{"name": "New", "template": "contact"}).Is(201).Field("id"))
 	copied := fmt.Sprint("/forms/", work.Post(form+"/duplicate", nil).Is(201).Field("id"))
+	work.Delete(form, nil).Is(204)
+	work.Post(form+"/restore", nil).Is(200)
+	work.Delete(form, nil).Is(204)
 	work.Post("/submissions/"+ann+"/spam", nil).Is(200)
 	work.Post("/submissions/"+bo+"/not-spam", nil).Is(200)
 	work.Post("/submissions/bulk", m{"ids": []string{ann, bo}, "spam": false}).Is(200)
 
 	require.Empty(t, admin.TakeBack(work))
 	after := admin.Get(form).Is(200).Map()
-	for _, changed := range []string{"name", "status", "definition"} {
+	for _, changed := range []string{"name", "status", "definition", "booking", "deleted_at"} {
 		require.Equal(t, before[changed], after[changed])
 	}
 	for _, path := range []string{made, copied} {
-		admin.Get(path).Fails(404, "svc_not_found")
+		require.NotNil(t, admin.Get(path).Is(200).Field("deleted_at"))
 	}
 	require.Equal(t, []string{"received", "spam"}, []string{admin.Get("/submissions/" + ann).Text("status"), admin.Get("/submissions/" + bo).Text("status")})
 	require.Empty(t, admin.TakeBack(work), "a second time nothing is left")
@@ -62,7 +65,7 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 	}
 	draw := rapid.Custom(func(t *rapid.T) []act {
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
-			return act{rapid.SampledFrom([]string{"name", "definition", "status", "spam", "not-spam", "bulk"}).Draw(t, "what"), rapid.SampledFrom([]string{"one", "two", "three"}).Draw(t, "word"),
+			return act{rapid.SampledFrom([]string{"name", "definition", "status", "trash", "restore", "spam", "not-spam", "bulk"}).Draw(t, "what"), rapid.SampledFrom([]string{"one", "two", "three"}).Draw(t, "word"),
 				rapid.IntRange(0, 5).Draw(t, "who") == 0}
 		}), 3, 10).Draw(t, "acts")
 	})
@@ -103,6 +106,10 @@ func TestTakingBackLeavesWhatOthersDid(t *testing.T) {
 				who.Patch(form, m{"definition": m{"elements": []m{{"id": "email", "type": "field", "target": "contact.email", "label": a.Word, "required": true}}}})
 			case "status":
 				who.Patch(form, m{"status": map[string]string{"one": "draft", "two": "publish", "three": "draft"}[a.Word]})
+			case "trash":
+				who.Delete(form, nil)
+			case "restore":
+				who.Post(form+"/restore", nil)
 			case "bulk":
 				who.Post("/submissions/bulk", m{"ids": []string{submission[len("/submissions/"):]}, "spam": a.Word == "one"})
 			default:

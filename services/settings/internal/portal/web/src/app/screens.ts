@@ -77,7 +77,7 @@ export const screens = [
   screen("/hours", "team", () => import("@/team/hours"), "Hours", { app: "booking", label: "nav.hours", icon: Clock, menu: "site", calls: ["/staff"], filters: ["staff"] }),
   screen("/submissions", "forms", () => import("@/forms/submissions"), "Submissions", { app: "forms", label: "nav.submissions", icon: Inbox, menu: "people", calls: ["/submissions?per_page=50", "/views?entity=submissions"], texts: ["views"], filters: ["tab", "form", "status", "contact", "since", "until"] }),
   screen("/submissions/$id", "forms", () => import("@/forms/submission"), "Submission", { app: "forms", calls: ["/submissions/$id"] }),
-  screen("/forms", "forms", () => import("@/forms/forms"), "Forms", { app: "forms", label: "nav.forms", icon: FileText, menu: "site", calls: ["/forms"] }),
+  screen("/forms", "forms", () => import("@/forms/forms"), "Forms", { app: "forms", label: "nav.forms", icon: FileText, menu: "site", calls: ["/forms"], filters: ["deleted"] }),
   screen("/forms/$id", "forms", () => import("@/forms/form"), "Builder", { app: "forms", calls: ["/forms/$id"] }),
   screen("/webhooks", "webhooks", () => import("@/webhooks/webhooks"), "Webhooks", { can: "svc_manage_integrations", sees: "all", label: "nav.webhooks", icon: Webhook, menu: "settings", calls: ["/webhooks"] }),
   screen("/webhooks/receiver", "webhooks", () => import("@/webhooks/receiver"), "Receiver", { can: "svc_manage_integrations", sees: "all", filters: ["webhook"] }),

@@ -70,7 +70,7 @@ function Person({ c }: { c: Record }) {
       <Head title={nameOf(c)} back={<><Link to="/contacts" className="icon-button" aria-label={t("nav.contacts")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l" aria-hidden>{initials(nameOf(c))}</span></>} count={<Status status={c.status} />}>
         <Commands c={c} />
       </Head>
-      {c.deleted_at && <div className="content"><p className="notice notice--warn">{t("contacts.trashed", { date: momentText(c.deleted_at) })}</p></div>}
+      {c.deleted_at && <div className="content"><p className="notice notice--warn">{t("trash.since", { date: momentText(c.deleted_at) })}</p></div>}
       <div className="content record">
         <div className="stack">
           <Panel title={t("contacts.about")}>
@@ -128,7 +128,7 @@ function Commands({ c }: { c: Record }) {
   const restore = () => run(() => take(api.POST("/contacts/{id}/restore", { params: { path: { id: c.id } } })))
   const trash = () => run(async () => {
     await api.DELETE("/contacts/{id}", { params: { path: { id: c.id } } })
-    toast(t("contacts.trashed_now", { name }), { undo: () => void restore() })
+    toast(t("trash.now", { name }), { undo: () => void restore() })
   })
   const erase = async () => {
     if (!(await confirm({ title: t("contacts.erase_title", { name }), text: t("contacts.erase_text"), action: t("contacts.erase_do", { name }), bad: true, word: c.email }))) return
@@ -142,11 +142,11 @@ function Commands({ c }: { c: Record }) {
   const live = c.deleted_at === null && can("svc_delete_contacts")
   return (
     <>
-      {c.deleted_at && can("svc_delete_contacts") && <Button busy={busy} icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>}
+      {c.deleted_at && can("svc_delete_contacts") && <Button busy={busy} icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("trash.restore")}</Button>}
       {on("booking") && can("svc_manage_bookings") && c.deleted_at === null && <ButtonLink to="/appointments/new" search={{ contact: c.id }} kind="main" icon={<CalendarPlus aria-hidden />}>{t("contacts.book")}</ButtonLink>}
       <Actions actions={[
         { id: "print", label: t("contacts.print"), icon: Printer, run: () => print() },
-        ...(live ? [{ id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) }, { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() }] : []),
+        ...(live ? [{ id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) }, { id: "trash", label: t("trash.move"), icon: Trash2, run: () => void trash() }] : []),
         ...(can("svc_manage_crm") && c.email ? [{ id: "erase", label: t("contacts.erase"), icon: Eraser, bad: true, run: () => void erase() }] : []),
       ]} />
       {merging && <Merge kind="contacts" id={c.id} name={name} onClose={() => setMerging(false)} />}

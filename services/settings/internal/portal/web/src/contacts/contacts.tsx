@@ -13,6 +13,7 @@ import { late } from "@/kit/late"
 import { Choice, type Column, countFilters, DayChoice, List, More, SearchField, SortChoice, Tools, Total, useList } from "@/kit/list"
 import { RecordFilter } from "@/kit/record-filter"
 import { Head, initials } from "@/kit/head"
+import { Restore } from "@/kit/restore"
 import { can } from "@/kit/start"
 import { t } from "@/kit/text"
 import { addressOf, useViews, ViewTabs } from "@/kit/views"
@@ -20,7 +21,6 @@ import { momentOf, startOfDay } from "@/kit/wall"
 import { callMany } from "./call-many"
 import { orders, organizationQuery, statuses, subscriptions, useFields, useFieldsPending, useSources, valueText, type Contact } from "./data"
 import { Status } from "./marks"
-import { Restore } from "./restore"
 import { findOrganizations, useTags, nameOf } from "@/kit/records"
 import { useTeam } from "@/team/data"
 
@@ -60,7 +60,7 @@ export function Contacts() {
           <Link to="/contacts/$id" params={{ id: c.id }} className="row-link cell-text">{nameOf(c)}</Link>
           {c.organization && <small className="cell-text">{c.organization.name}</small>}
         </span>
-        {c.deleted_at && !search.deleted && <span className="mark mark--bad">{t("contacts.in_trash")}</span>}
+        {c.deleted_at && !search.deleted && <span className="mark mark--bad">{t("trash.title")}</span>}
       </div>
     ) },
     { key: "email", label: t("contacts.email"), width: 17, hides: 2, cell: (c) => <span className="cell-text">{c.email}</span> },
@@ -71,7 +71,7 @@ export function Contacts() {
     { key: "owner", label: t("contacts.owner"), width: 10, hides: 4, cell: (c) => <span className="cell-text">{owner(c.owner_user_id)}</span> },
     { key: "created", label: t("views.created"), width: 8, hides: 7, sorts: ["-created_at", "created_at"], cell: (c) => <span className="soft nowrap">{dateText(c.created_at)}</span> },
     search.deleted
-      ? { key: "restore", label: t("contacts.trashed_at"), width: 15, under: true, end: true, cell: (c) => c.deleted_at && <Restore kind="contacts" id={c.id} name={nameOf(c)} at={c.deleted_at} /> }
+      ? { key: "restore", label: t("trash.at"), width: 15, under: true, end: true, cell: (c) => c.deleted_at && <Restore noun="contacts" name={nameOf(c)} at={c.deleted_at} permission="svc_delete_contacts" send={() => api.POST("/contacts/{id}/restore", { params: { path: { id: c.id } } })} /> }
       : { key: "activity", label: t("contacts.last_activity"), hides: 1, sorts: ["-last_activity"], end: true, cell: (c) => <span className="soft nowrap">{c.last_activity && agoText(c.last_activity)}</span> },
   ], [team, fields, search.deleted])
   const views = useViews("contacts", { tab, query: search, columns, address: addressOf })
@@ -98,7 +98,7 @@ export function Contacts() {
         <Choice label={t("contacts.owner")} value={search.owner} options={team.map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
         <Choice label={t("contacts.source")} value={search.source} options={useSources().map((x) => ({ value: x, label: x }))} onChange={(v) => set({ source: v })} />
         <RecordFilter name="organization" label={t("contacts.organization")} clear={t("contacts.any_organization")} source="organizations" find={findOrganizations} value={search.organization} shown={organization?.name ?? t("contacts.organization")} onChange={(id) => set({ organization: id })} />
-        <Choice label={t("contacts.in_trash")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("contacts.only_trash") }]}
+        <Choice label={t("trash.title")} value={search.deleted ? "deleted" : search.include_deleted && "include_deleted"} options={[{ value: "include_deleted", label: t("contacts.with_trash") }, { value: "deleted", label: t("trash.only") }]}
           onChange={(v) => set({ include_deleted: undefined, deleted: undefined, ...(v && { [v]: "true" }) })} />
         <More count={countFilters({ a: search.appointment_from, b: search.appointment_to, c: search.no_appointment_since, d: search.created_since })}>
           {day("appointment_from", t("contacts.appointment_from"))}
@@ -111,8 +111,8 @@ export function Contacts() {
       <BulkBar bulk={bulk}>
         {can("svc_edit_contacts") && !search.deleted && <Button small icon={<Pencil aria-hidden />} onClick={() => setChanging(true)}>{t("bulk.edit")}</Button>}
         {can("svc_delete_contacts") && (search.deleted
-          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { restore: true }), callMany("contacts", { trash: true }))}>{t("contacts.restore")}</Button>
-          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { trash: true }), callMany("contacts", { restore: true }))}>{t("contacts.trash")}</Button>)}
+          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { restore: true }), callMany("contacts", { trash: true }))}>{t("trash.restore")}</Button>
+          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("contacts", { trash: true }), callMany("contacts", { restore: true }))}>{t("trash.move")}</Button>)}
       </BulkBar>
       <List list={list} waits={pending} columns={columns} keeps="contacts" choice={views.choice} sorting={sorting} id={(c) => c.id} name={t("nav.contacts")} filtered={countFilters(search, "sort") > 0} onClear={() => void navigate({ search: {} })}
         selection={can("svc_export_contacts") || can("svc_edit_contacts") ? { ...bulk, label: (c) => t("contacts.choose", { name: nameOf(c) }) } : undefined}

@@ -57,7 +57,7 @@ function Company({ o }: { o: Record }) {
       <Head title={o.name} back={<><Link to="/organizations" className="icon-button" aria-label={t("nav.organizations")}><ArrowLeft aria-hidden /></Link><span className="avatar avatar--l avatar--square" aria-hidden>{initials(o.name)}</span></>}>
         <Commands o={o} />
       </Head>
-      {o.deleted_at && <div className="content"><p className="notice notice--warn">{t("contacts.trashed", { date: momentText(o.deleted_at) })}</p></div>}
+      {o.deleted_at && <div className="content"><p className="notice notice--warn">{t("trash.since", { date: momentText(o.deleted_at) })}</p></div>}
       <div className="content record">
         <div className="stack">
           <Panel title={t("contacts.about")}>
@@ -97,14 +97,14 @@ function Commands({ o }: { o: Record }) {
   const restore = () => run(() => take(api.POST("/organizations/{id}/restore", { params: { path: { id: o.id } } })))
   const trash = () => run(async () => {
     await api.DELETE("/organizations/{id}", { params: { path: { id: o.id } } })
-    toast(t("contacts.trashed_now", { name: o.name }), { undo: () => void restore() })
+    toast(t("trash.now", { name: o.name }), { undo: () => void restore() })
   })
-  if (o.deleted_at) return <Button icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("contacts.restore")}</Button>
+  if (o.deleted_at) return <Button icon={<RotateCcw aria-hidden />} onClick={() => void restore()}>{t("trash.restore")}</Button>
   return (
     <>
       <Actions actions={[
         { id: "merge", label: t("contacts.merge"), icon: GitMerge, run: () => setMerging(true) },
-        { id: "trash", label: t("contacts.trash"), icon: Trash2, run: () => void trash() },
+        { id: "trash", label: t("trash.move"), icon: Trash2, run: () => void trash() },
       ]} />
       {merging && <Merge kind="organizations" id={o.id} name={o.name} onClose={() => setMerging(false)} />}
     </>

@@ -11,12 +11,12 @@ import { agoText, dateText } from "@/kit/dates"
 import { late } from "@/kit/late"
 import { Choice, type Column, countFilters, List, SearchField, SortChoice, Tools, Total, useList } from "@/kit/list"
 import { Head, initials } from "@/kit/head"
+import { Restore } from "@/kit/restore"
 import { can } from "@/kit/start"
 import { number, t } from "@/kit/text"
 import { addressOf, useViews, ViewTabs } from "@/kit/views"
 import { callMany } from "./call-many"
 import { orders, type Organization } from "./data"
-import { Restore } from "./restore"
 import { useTeam } from "@/team/data"
 
 const route = getRouteApi("/organizations")
@@ -48,7 +48,7 @@ export function Organizations() {
     { key: "people", label: t("contacts.people"), width: 6, end: true, cell: (o) => number(o.contacts_count) },
     { key: "created", label: t("views.created"), width: 8, hides: 5, sorts: ["-created_at", "created_at"], cell: (o) => <span className="soft nowrap">{dateText(o.created_at)}</span> },
     search.deleted
-      ? { key: "restore", label: t("contacts.trashed_at"), width: 15, under: true, end: true, cell: (o) => o.deleted_at && <Restore kind="organizations" id={o.id} name={o.name} at={o.deleted_at} /> }
+      ? { key: "restore", label: t("trash.at"), width: 15, under: true, end: true, cell: (o) => o.deleted_at && <Restore noun="organizations" name={o.name} at={o.deleted_at} permission="svc_delete_contacts" send={() => api.POST("/organizations/{id}/restore", { params: { path: { id: o.id } } })} /> }
       : { key: "activity", label: t("contacts.last_activity"), hides: 1, sorts: ["-last_activity"], end: true, cell: (o) => <span className="soft nowrap">{o.last_activity && agoText(o.last_activity)}</span> },
   ], [search.deleted])
   const views = useViews("organizations", { tab, query: search, columns, address: addressOf })
@@ -63,14 +63,14 @@ export function Organizations() {
       <Tools count={countFilters(search, "search", "sort")} onClear={() => void navigate({ search: { tab, search: search.search, sort: search.sort }, replace: true })}
         search={<SearchField value={search.search} onChange={(v) => set({ search: v })} label={t("contacts.search_organizations")} />}>
         <Choice label={t("contacts.owner")} value={search.owner} options={useTeam().map((m) => ({ value: String(m.user_id), label: m.name }))} onChange={(v) => set({ owner: v })} />
-        <Choice label={t("contacts.in_trash")} value={search.deleted && "true"} options={[{ value: "true", label: t("contacts.only_trash") }]} onChange={(v) => set({ deleted: v })} />
+        <Choice label={t("trash.title")} value={search.deleted && "true"} options={[{ value: "true", label: t("trash.only") }]} onChange={(v) => set({ deleted: v })} />
         <SortChoice sorting={sorting} orders={orders()} />
       </Tools>
       <BulkBar bulk={bulk}>
         {!search.deleted && <Button small icon={<Pencil aria-hidden />} onClick={() => setChanging(true)}>{t("bulk.edit")}</Button>}
         {can("svc_delete_contacts") && (search.deleted
-          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { restore: true }), callMany("organizations", { trash: true }))}>{t("contacts.restore")}</Button>
-          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { trash: true }), callMany("organizations", { restore: true }))}>{t("contacts.trash")}</Button>)}
+          ? <Button small icon={<RotateCcw aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { restore: true }), callMany("organizations", { trash: true }))}>{t("trash.restore")}</Button>
+          : <Button small icon={<Trash2 aria-hidden />} onClick={() => void bulk.run(callMany("organizations", { trash: true }), callMany("organizations", { restore: true }))}>{t("trash.move")}</Button>)}
       </BulkBar>
       <List list={list} columns={columns} keeps="organizations" choice={views.choice} sorting={sorting} id={(o) => o.id} name={t("nav.organizations")} selection={can("svc_edit_contacts") ? { ...bulk, label: (o) => t("contacts.choose", { name: o.name }) } : undefined} filtered={countFilters(search, "sort") > 0} onClear={() => void navigate({ search: {} })}
         empty={{ icon: Building2, title: t("contacts.no_organizations"), text: t("contacts.no_organizations_text"), action: can("svc_edit_contacts") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("contacts.new_organization")}</Button> }} />

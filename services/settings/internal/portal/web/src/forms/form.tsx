@@ -1,12 +1,13 @@
 import "./forms.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus } from "lucide-react"
+import { ArrowLeft, CircleAlert, EyeOff, Globe, Plus, RotateCcw } from "lucide-react"
 import { useLayoutEffect, useRef, useState } from "react"
 import { api, ifMatch, take } from "@/api/client"
 import { asFault, Fault, type Problem } from "@/api/fault"
 import { updateForm } from "@/api/limits"
 import { Button } from "@/kit/button"
+import { momentText } from "@/kit/dates"
 import { typedNumber } from "@/kit/draft"
 import { CheckField, Field, Form, SaveBar, SelectField, TextArea, TextField, useForm } from "@/kit/form"
 import { valuesOf } from "@/kit/look"
@@ -22,7 +23,7 @@ import { useDraft } from "@/kit/use-draft"
 import { formChanged, formKey, formQuery, own, people, useFields, type Definition, type Element, type FormRecord, type Kind } from "./data"
 import { ElementCard, kinds } from "./element"
 import { Embed } from "./embed"
-import { useFormActions } from "./forms"
+import { useFormActions, useRestoreForm } from "./forms"
 import { FormStatus } from "./marks"
 import { Preview } from "./preview"
 import { useTeam } from "@/team/data"
@@ -52,7 +53,7 @@ const sent = (d: Definition): Definition => ({ ...tidy(d), notify: { ...d.notify
 function Edit({ f }: { f: FormRecord }) {
   const queries = useQueryClient()
   const navigate = route.useNavigate()
-  const fixed = !can("svc_manage_forms")
+  const fixed = !can("svc_manage_forms") || f.deleted_at !== null
   const fields = useFields()
   const [open, setOpen] = useState(new Set<string>())
   const [part, setPart] = useState<"edit" | "preview">("edit")
@@ -123,16 +124,19 @@ function Edit({ f }: { f: FormRecord }) {
     draft.set("status", next)
     void form.onSubmit()
   }
+  const restore = useRestoreForm()
   const actions = useFormActions(() => void navigate({ to: "/forms", ignoreBlocker: true }))
   const set = <K extends keyof Definition>(key: K, change: Partial<Definition[K]>) => draft.set(`definition.${key}`, { ...(d[key] as object), ...change })
   return (
     <>
       <Head title={base.name} back={<Link to="/forms" className="icon-button" aria-label={t("nav.forms")}><ArrowLeft aria-hidden /></Link>} count={<FormStatus status={base.status} />}>
         <Actions actions={actions(base)} />
+        {base.deleted_at && can("svc_manage_forms") && <Button icon={<RotateCcw aria-hidden />} onClick={() => void restore(base)}>{t("trash.restore")}</Button>}
         {!fixed && base.status === "publish" && <Button icon={<EyeOff aria-hidden />} busy={form.busy} onClick={() => save("draft")}>{t("forms.unpublish")}</Button>}
         {!fixed && base.status === "draft" && <Button kind="main" icon={<Globe aria-hidden />} busy={form.busy} onClick={() => save("publish")}>{t(draft.dirty ? "forms.save_publish" : "forms.publish")}</Button>}
       </Head>
       <div className="content">
+        {base.deleted_at && <p className="notice notice--warn">{t("trash.since", { date: momentText(base.deleted_at) })}</p>}
         {!fixed && (
           <div className="segments builder-parts" role="group" aria-label={t("forms.view")}>
             {(["edit", "preview"] as const).map((x) => <button key={x} type="button" className="segment" aria-pressed={part === x} onClick={() => setPart(x)}>{t(x === "edit" ? "edit" : "forms.preview")}</button>)}
@@ -189,7 +193,7 @@ function Edit({ f }: { f: FormRecord }) {
           <div className="builder-side stack">
             {!fixed && <Preview definition={sent(d)} />}
             <Traffic id={f.id} />
-            <Embed f={base} />
+            {!base.deleted_at && <Embed f={base} />}
           </div>
         </div>
       </div>

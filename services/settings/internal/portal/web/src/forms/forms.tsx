@@ -1,6 +1,6 @@
 import "./forms.css"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { Copy, FilePlus2, FileText, Inbox, Plus, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { api, take } from "@/api/client"
@@ -9,9 +9,10 @@ import { Button } from "@/kit/button"
 import { agoText } from "@/kit/dates"
 import { confirm, Dialog } from "@/kit/dialog"
 import { Form, text, TextField, useForm } from "@/kit/form"
-import { List, Total, useList, type Column } from "@/kit/list"
+import { Choice, countFilters, List, Tools, Total, useList, type Column } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { Head } from "@/kit/head"
+import { Restore } from "@/kit/restore"
 import { can } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { number, t, tOr } from "@/kit/text"
@@ -19,10 +20,15 @@ import { toast, toastFault } from "@/kit/toast"
 import { formChanged, type FormRecord } from "./data"
 import { FormStatus } from "./marks"
 
+const route = getRouteApi("/forms")
+const restoreForm = (f: FormRecord) => take(api.POST("/forms/{id}/restore", { params: { path: { id: f.id } } }))
+
 export function Forms() {
+  const search = route.useSearch()
+  const change = route.useNavigate()
   const [making, setMaking] = useState(false)
   const actions = useFormActions()
-  const list = useList(["forms", "list", "pages"], (_, signal) => take(api.GET("/forms", { signal })))
+  const list = useList(["forms", "list", search], (_, signal) => take(api.GET("/forms", { params: { query: search }, signal })))
   const add = can("svc_manage_forms") && <Button kind="main" icon={<Plus aria-hidden />} onClick={() => setMaking(true)}>{t("forms.new")}</Button>
   const columns: Column<FormRecord>[] = [
     { key: "name", label: t("forms.name"), cell: (f) => (
@@ -35,22 +41,40 @@ export function Forms() {
     { key: "booking", label: t("forms.booking"), width: 10, hides: 4, cell: (f) => (f.booking ? <span className="soft">{t("forms.booking_can")}</span> : null) },
     { key: "received", label: t("forms.received_30d"), end: true, hides: 2, cell: (f) => (f.submissions_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id) }} className="count-link" aria-label={t("forms.received_of", { n: f.submissions_30d, name: f.name })}>{number(f.submissions_30d)}</Link> : <span className="soft">0</span>) },
     { key: "spam", label: t("forms.spam_30d"), end: true, hides: 3, cell: (f) => (f.spam_30d > 0 ? <Link to="/submissions" search={{ form: String(f.id), status: "spam" }} className="count-link" aria-label={t("forms.spam_of", { n: f.spam_30d, name: f.name })}>{number(f.spam_30d)}</Link> : <span className="soft">0</span>) },
-    { key: "updated", label: t("forms.updated"), end: true, hides: 5, cell: (f) => <span className="soft nowrap">{agoText(f.updated_at)}</span> },
-    ...(can("svc_manage_forms") ? [{ key: "actions", label: "", width: 4.5, under: true, end: true, cell: (f: FormRecord) => <Actions label={t("forms.actions_of", { name: f.name })} actions={actions(f)} /> }] : []),
+    ...(search.deleted ? [{ key: "restore", label: t("trash.at"), width: 15, under: true, end: true, cell: (f: FormRecord) => f.deleted_at && <Restore noun="forms" name={f.name} at={f.deleted_at} permission="svc_manage_forms" send={() => restoreForm(f)} /> }]
+      : [{ key: "updated", label: t("forms.updated"), end: true, hides: 5 as const, cell: (f: FormRecord) => <span className="soft nowrap">{agoText(f.updated_at)}</span> }]),
+    ...(can("svc_manage_forms") && !search.deleted ? [{ key: "actions", label: "", width: 4.5, under: true, end: true, cell: (f: FormRecord) => <Actions label={t("forms.actions_of", { name: f.name })} actions={actions(f)} /> }] : []),
   ]
   return (
     <>
       <Head title={t("nav.forms")} count={<Total n={list.data && list.total} />}>{add}</Head>
-      <List list={list} columns={columns} keeps="forms" id={(f) => String(f.id)} name={t("nav.forms")} empty={{ icon: FileText, title: t("forms.empty"), text: t("forms.empty_text"), action: add }} />
+      <Tools count={countFilters(search)} onClear={() => void change({ search: {}, replace: true })}>
+        <Choice label={t("trash.title")} value={search.deleted && "true"} options={[{ value: "true", label: t("trash.only") }]} onChange={(deleted) => void change({ search: { deleted }, replace: true })} />
+      </Tools>
+      <List list={list} columns={columns} keeps="forms" id={(f) => String(f.id)} name={t("nav.forms")} filtered={countFilters(search) > 0} onClear={() => void change({ search: {} })} empty={{ icon: FileText, title: t("forms.empty"), text: t("forms.empty_text"), action: add }} />
       {making && <NewForm onClose={() => setMaking(false)} />}
     </>
   )
 }
 
-/** The actions on a form as a whole. gone is called after it was deleted. */
+/** Takes a form out of the trash. */
+export function useRestoreForm() {
+  const queries = useQueryClient()
+  return async (f: FormRecord) => {
+    try {
+      formChanged(queries, await restoreForm(f))
+      toast(t("trash.restored", { name: f.name }))
+    } catch (e) {
+      toastFault(e)
+    }
+  }
+}
+
+/** The actions on a form as a whole. gone is called once it is in the trash. */
 export function useFormActions(gone?: () => void) {
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const restore = useRestoreForm()
   const duplicate = async (f: FormRecord) => {
     try {
       const copy = await take(api.POST("/forms/{id}/duplicate", { params: { path: { id: f.id } } }))
@@ -62,10 +86,10 @@ export function useFormActions(gone?: () => void) {
     }
   }
   const remove = async (f: FormRecord) => {
-    if (!(await confirm({ title: t("forms.delete_title", { name: f.name }), text: t("forms.delete_text"), action: t("forms.delete_do", { name: f.name }), bad: true }))) return
+    if (!(await confirm({ title: t("forms.trash_title", { name: f.name }), text: t("forms.trash_text"), action: t("trash.move"), bad: true }))) return
     try {
       await api.DELETE("/forms/{id}", { params: { path: { id: f.id } } })
-      toast(t("forms.deleted", { name: f.name }))
+      toast(t("trash.now", { name: f.name }), { undo: () => void restore(f) })
       gone?.()
       formChanged(queries)
     } catch (e) {
@@ -74,9 +98,9 @@ export function useFormActions(gone?: () => void) {
   }
   return (f: FormRecord) => [
     { id: "submissions", label: t("nav.submissions"), icon: Inbox, run: () => void navigate({ to: "/submissions", search: { form: String(f.id) } }) },
-    ...(can("svc_manage_forms") ? [
+    ...(can("svc_manage_forms") && !f.deleted_at ? [
       { id: "duplicate", label: t("forms.duplicate"), icon: Copy, run: () => void duplicate(f) },
-      { id: "delete", label: t("delete"), icon: Trash2, bad: true, run: () => void remove(f) },
+      { id: "trash", label: t("trash.move"), icon: Trash2, bad: true, run: () => void remove(f) },
     ] : []),
   ]
 }
