@@ -62,11 +62,11 @@ SUITES := browser units e2e runbook programs chart rules
 suite-%:
 	@deploy/gate/suite $* $(MAKE) --no-print-directory $*
 
-# Tests of a service wait more than they compute, so more packages run at once than there are processors. Their garbage is collected less
-# often, which takes a tenth less processor time.
+# Tests of a service wait more than they compute, so more packages run at once than there are processors, but in the gate, where another suite runs
+# beside them. Their garbage is collected less often, which takes a tenth less processor time.
 .PHONY: units
 units: launcher $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
-	@GOGC=400 $(BIN)/local env -- $(GOTEST) -p 2 $(or $(PACKAGES),$(UNITS))
+	@GOGC=400 $(BIN)/local env -- $(GOTEST) -p $(if $(TEST_RESULTS),2,4) $(or $(PACKAGES),$(UNITS))
 
 .PHONY: programs
 programs: build $(GOTESTSUM) ## run the tests of what starts programs: the gateway with Traefik, the launcher, the tools of deploy
