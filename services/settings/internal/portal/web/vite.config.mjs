@@ -75,7 +75,7 @@ const shell = /node_modules\/(react|react-dom|scheduler|use-sync-external-store)
 const parts = /node_modules\/(lucide-react|@tanstack|clsx)\/|src\/(kit\/(dates|list|panel|records|toast|why)|team\/data)\.tsx?|libs\/web\/src\/(dates|days|problem)/
 const edit = /src\/(kit\/(copy|detail|dialog|draft|use-draft|form)|api\/(attempts|limits))\.tsx?/
 // What lists and the first screen share beside the second file is a fourth: in files of their own, each would be a request for a few hundred bytes.
-const lists = /src\/(api\/download|kit\/(answer|ask|bulk|checks|record-filter|view|views)|contacts\/(call-many|data|marks|restore|task-lines|timeline)|(booking|forms|webhooks)\/(data|marks))\.tsx?/
+const lists = /src\/(api\/download|kit\/(answer|ask|bulk|checks|record-filter|restore|view|views)|contacts\/(call-many|data|marks|task-lines|timeline)|(booking|forms|webhooks)\/(data|marks))\.tsx?/
 
 export default defineConfig({
   base: "/_ui/portal/",
