@@ -28,7 +28,8 @@ async function shift(v, address, ready) {
   const waiting = []
   // The font stands in for one of its own measures, which not every machine has.
   await page.route("**/*.woff2", (route) => route.abort())
-  await page.route(/\/v1\/(?!live|auth\/session)/, (route) => waiting.push(route))
+  // The widget of a form's preview is a file of its own, which may come last.
+  await page.route(/\/v1\/(?!live|auth\/session)|\/_ui\/forms\/widget\.js/, (route) => waiting.push(route))
   const frames = () => page.evaluate(async () => {
     for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame)
   })

@@ -125,6 +125,7 @@ function Edit({ f }: { f: FormRecord }) {
     void form.onSubmit()
   }
   const restore = useRestoreForm()
+  const below = <><Traffic id={f.id} />{!base.deleted_at && <Embed f={base} />}</>
   const actions = useFormActions(() => void navigate({ to: "/forms", ignoreBlocker: true }))
   const set = <K extends keyof Definition>(key: K, change: Partial<Definition[K]>) => draft.set(`definition.${key}`, { ...(d[key] as object), ...change })
   return (
@@ -191,9 +192,7 @@ function Edit({ f }: { f: FormRecord }) {
             {!fixed && <SaveBar draft={draft} busy={form.busy} className="builder-save" kind={base.status === "publish" ? "main" : "plain"} save={t(base.status === "publish" ? "forms.save_live" : "save")} />}
           </Form>
           <div className="builder-side stack">
-            {!fixed && <Preview definition={sent(d)} />}
-            <Traffic id={f.id} />
-            {!base.deleted_at && <Embed f={base} />}
+            {fixed ? below : <Preview definition={sent(d)}>{below}</Preview>}
           </div>
         </div>
       </div>

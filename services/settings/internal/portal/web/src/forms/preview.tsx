@@ -1,6 +1,6 @@
 // The real widget on a definition that need not be stored. It checks answers and shows what comes after sending; it sends nothing.
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useRef, useState, type ReactNode } from "react"
 import { CircleAlert } from "lucide-react"
 import { api, take, type Schema } from "@/api/client"
 import { asFault } from "@/api/fault"
@@ -24,7 +24,9 @@ function useSettled<T>(value: T, ms: number): T {
   return settled
 }
 
-export function Preview({ definition }: { definition: Definition }) {
+/** The preview, and children below it: those wait for the widget, because it comes with a height of its own. */
+export function Preview({ definition, children }: { definition: Definition; children: ReactNode }) {
+  const [there, setThere] = useState(false)
   const [lang, setLang] = useState(language as "en")
   const json = useSettled(JSON.stringify(definition), 300)
   const shown = useQuery({
@@ -38,19 +40,24 @@ export function Preview({ definition }: { definition: Definition }) {
     gcTime: 60_000,
   })
   const refused = shown.isError && asFault(shown.error).status === 400
+  if (shown.isError && !there) setThere(true)
   return (
-    <Panel title={t("forms.preview")} beside={
-      <label className="choice"><span className="sr">{t("language")}</span>
-        <select className="select" value={lang} onChange={(e) => setLang(e.target.value as "en")}>{Object.entries(languages).map(([code, name]) => <option key={code} value={code} lang={code}>{name}</option>)}</select>
-      </label>}>
-      {refused && <p className="preview-note warn" role="status"><CircleAlert aria-hidden />{t("forms.preview_waits")}</p>}
-      {shown.isError && !shown.data && !refused ? <Failed error={shown.error} retry={() => void shown.refetch()} /> : shown.data ? <Shown {...shown.data} /> : !refused && <div className="preview"><Skeleton lines={6} /></div>}
-      <p className="preview-foot soft small">{t("forms.preview_text")}</p>
-    </Panel>
+    <>
+      <Panel title={t("forms.preview")} beside={
+        <label className="choice"><span className="sr">{t("language")}</span>
+          <select className="select" value={lang} onChange={(e) => setLang(e.target.value as "en")}>{Object.entries(languages).map(([code, name]) => <option key={code} value={code} lang={code}>{name}</option>)}</select>
+        </label>}>
+        {refused && <p className="preview-note warn" role="status"><CircleAlert aria-hidden />{t("forms.preview_waits")}</p>}
+        {shown.isError && !shown.data && !refused ? <Failed error={shown.error} retry={() => void shown.refetch()} /> : shown.data ? <Shown {...shown.data} onDrawn={() => setThere(true)} /> : !refused && <div className="preview"><Skeleton lines={6} /></div>}
+        {there && <p className="preview-foot soft small">{t("forms.preview_text")}</p>}
+      </Panel>
+      {there && children}
+    </>
   )
 }
 
-function Shown({ fragment, after }: { fragment: Schema<"Fragment">; after: Definition["after_submit"] }) {
+/** onDrawn runs once the widget is there, or cannot be. */
+function Shown({ fragment, after, onDrawn }: { fragment: Schema<"Fragment">; after: Definition["after_submit"]; onDrawn: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const widget = useRef<Widget>(undefined)
   const [failed, setFailed] = useState<unknown>()
@@ -64,7 +71,7 @@ function Shown({ fragment, after }: { fragment: Schema<"Fragment">; after: Defin
       widget.current.preview(fragment, after)
       if (!widget.current.isConnected) place.current!.append(widget.current)
     }
-    show().catch(setFailed)
+    void show().catch(setFailed).then(() => gone || onDrawn())
     return () => {
       gone = true
     }
