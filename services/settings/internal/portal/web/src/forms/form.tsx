@@ -136,8 +136,8 @@ function Edit({ f }: { f: FormRecord }) {
         {!fixed && base.status === "publish" && <Button icon={<EyeOff aria-hidden />} busy={form.busy} onClick={() => save("draft")}>{t("forms.unpublish")}</Button>}
         {!fixed && base.status === "draft" && <Button kind="main" icon={<Globe aria-hidden />} busy={form.busy} onClick={() => save("publish")}>{t(draft.dirty ? "forms.save_publish" : "forms.publish")}</Button>}
       </Head>
+      {base.deleted_at && <div className="content"><p className="notice notice--warn">{t("trash.since", { date: momentText(base.deleted_at) })}</p></div>}
       <div className="content">
-        {base.deleted_at && <p className="notice notice--warn">{t("trash.since", { date: momentText(base.deleted_at) })}</p>}
         {!fixed && (
           <div className="segments builder-parts" role="group" aria-label={t("forms.view")}>
             {(["edit", "preview"] as const).map((x) => <button key={x} type="button" className="segment" aria-pressed={part === x} onClick={() => setPart(x)}>{t(x === "edit" ? "edit" : "forms.preview")}</button>)}
