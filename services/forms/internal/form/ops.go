@@ -42,7 +42,7 @@ func (r *Room) Forms(set *op.Set) {
 	op.Add(set, op.Op{ID: "delete-form", Undo: op.Undo{By: "restore-form"}, Versioned: true, Route: "DELETE /forms/{id}", Perm: auth.ManageForms, App: AppID, Record: "form",
 		Doc:   "Move a form to the trash; its submissions stay, pages no longer show it.",
 		Use:   "restore-form brings it back; update-form with status draft hides it as well.",
-		Fails: op.Fails{"svc_invalid_status": failTrashed}}, r.trash)
+		Fails: op.Fails{"svc_invalid_status": failTrashed}}, trash)
 	op.Add(set, op.Op{ID: "restore-form", Undo: op.Undo{By: "delete-form"}, Route: "POST /forms/{id}/restore", Perm: auth.ManageForms, App: AppID, Record: "form",
 		Doc:   "Take a form out of the trash; pages that have it show it again if it was published.",
 		Use:   "Use it to undo delete-form; list-forms with deleted names what is in the trash. Answers with the form.",

@@ -180,7 +180,7 @@ func (r *Room) change(ctx context.Context, tx *db.Tx, f Form, changed []string) 
 }
 
 // trash moves a form to the trash, where visitors no longer find it; its submissions stay.
-func (r *Room) trash(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
+func trash(ctx context.Context, tx *db.Tx, in formID) (op.None, error) {
 	f, err := live(lock(ctx, tx, in.ID))
 	if err != nil {
 		return op.None{}, err

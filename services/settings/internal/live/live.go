@@ -73,8 +73,11 @@ func (l *Live) Mark(ctx context.Context) string {
 	return l.mark()
 }
 
-// want has the reading begin, if it has not.
+// want has the reading begin, if it has not. l.mu is held.
 func (l *Live) want() {
+	if l.reading {
+		return
+	}
 	select {
 	case l.wanted <- struct{}{}:
 	default:

@@ -12,7 +12,7 @@ import { Form, text, TextField, useForm } from "@/kit/form"
 import { Choice, countFilters, List, Tools, Total, useList, type Column } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { Head } from "@/kit/head"
-import { Restore } from "@/kit/restore"
+import { Restore, useRestore } from "@/kit/restore"
 import { can } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
 import { number, t, tOr } from "@/kit/text"
@@ -59,15 +59,8 @@ export function Forms() {
 
 /** Takes a form out of the trash. */
 export function useRestoreForm() {
-  const queries = useQueryClient()
-  return async (f: FormRecord) => {
-    try {
-      formChanged(queries, await restoreForm(f))
-      toast(t("trash.restored", { name: f.name }))
-    } catch (e) {
-      toastFault(e)
-    }
-  }
+  const restore = useRestore("forms")
+  return (f: FormRecord) => restore(f.name, () => restoreForm(f))
 }
 
 /** The actions on a form as a whole. gone is called once it is in the trash. */

@@ -7,20 +7,29 @@ import { can, type Capability } from "@/kit/start"
 import { t } from "@/kit/text"
 import { toast, toastFault } from "@/kit/toast"
 
-/** Since when a record is in the trash, and the way back for who has the permission. Queries that begin with noun load again. */
-export function Restore({ noun, name, at, permission, send }: { noun: string; name: string; at: string; permission: Capability; send: () => Promise<unknown> }) {
+/** Takes a record with this name out of the trash by send, says how that went, and answers whether it is back. Queries that begin with noun load again. */
+export function useRestore(noun: string) {
   const queries = useQueryClient()
+  return async (name: string, send: () => Promise<unknown>) => {
+    try {
+      await send()
+    } catch (e) {
+      toastFault(e)
+      return false
+    }
+    void queries.invalidateQueries({ queryKey: [noun] })
+    toast(t("trash.restored", { name }))
+    return true
+  }
+}
+
+/** Since when a record is in the trash, and the way back for who has the permission. */
+export function Restore({ noun, name, at, permission, send }: { noun: string; name: string; at: string; permission: Capability; send: () => Promise<unknown> }) {
+  const back = useRestore(noun)
   const [busy, setBusy] = useState(false)
   const restore = async () => {
     setBusy(true)
-    try {
-      await send()
-      void queries.invalidateQueries({ queryKey: [noun] })
-      toast(t("trash.restored", { name }))
-    } catch (e) {
-      toastFault(e)
-      setBusy(false)
-    }
+    if (!(await back(name, send))) setBusy(false)
   }
   return (
     <span className="restore">
