@@ -171,7 +171,9 @@ func (r *runner) run(ctx context.Context, server *http.Server) error {
 		start(ctx, func(ctx context.Context) { r.repeat(ctx, j) })
 	}
 	for _, w := range r.parts.Workers {
-		start(ctx, func(ctx context.Context) { w.work(ctx, r.kit.DB.Wakes) })
+		for range max(w.AtOnce, 1) {
+			start(ctx, func(ctx context.Context) { w.work(ctx, r.kit.DB.News) })
+		}
 	}
 	start(background, r.presence)
 

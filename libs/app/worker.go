@@ -11,7 +11,9 @@ import (
 // Worker does continuous work in slices. All replicas run it at the same time, so a slice claims what it does.
 type Worker struct {
 	Name string
-	// Pause is the wait after a slice that found nothing to do, or failed. It becomes two seconds while nothing happens in this process.
+	// AtOnce is how many slices a process does at the same time; 0 is one.
+	AtOnce int
+	// Pause is the time from one slice to the next at least, if the first one found nothing to do or failed.
 	Pause time.Duration
 	// Slice does the next slice and reports whether it did anything. After an error the same slice is tried again.
 	Slice func(ctx context.Context) (worked bool, err error)
@@ -20,22 +22,23 @@ type Worker struct {
 // longestRest is the wait at most: another process may have left something to do.
 const longestRest = 2 * time.Second
 
-// work runs slices until ctx ends. wakes changes when this process may have left it something to do.
-func (w Worker) work(ctx context.Context, wakes func() int64) {
+// work runs slices until ctx ends. news is closed once this process may have left it something to do.
+func (w Worker) work(ctx context.Context, news func() <-chan struct{}) {
 	for ctx.Err() == nil {
-		before, began := wakes(), time.Now()
+		heard, began := news(), time.Now()
 		worked, err := w.Slice(ctx)
-		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "worker tries again", "worker", w.Name, "error", err)
-		}
 		if worked && err == nil {
 			continue
 		}
-		for ctx.Err() == nil {
-			db.Sleep(ctx, w.Pause)
-			if err != nil || wakes() != before || time.Since(began) >= longestRest {
-				break
+		if err == nil {
+			select {
+			case <-ctx.Done():
+			case <-heard:
+			case <-time.After(longestRest):
 			}
+		} else if ctx.Err() == nil {
+			slog.WarnContext(ctx, "worker tries again", "worker", w.Name, "error", err)
 		}
+		db.Sleep(ctx, w.Pause-time.Since(began))
 	}
 }

@@ -118,7 +118,7 @@ func (b *Bus) reader(p relay.Partition, offset int64, failed func(error)) (*kafk
 		Partition:             p.Number,
 		MinBytes:              1,
 		MaxBytes:              4 << 20,
-		MaxWait:               2 * time.Second,
+		MaxWait:               5 * time.Second,
 		QueueCapacity:         200,
 		ReadBackoffMin:        5 * time.Millisecond,
 		ReadBackoffMax:        500 * time.Millisecond,

@@ -5,6 +5,7 @@ package db
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +32,8 @@ type DB struct {
 	// AppOff reports whether the service's app is off; nil for a service that cannot be switched. Events carry the result.
 	AppOff func() bool
 
-	woken   chan struct{} // wakes the relay
-	wakes   atomic.Int64
+	woken   chan struct{}    // wakes the relay
+	news    bell             // wakes workers
 	shares  [2]chan struct{} // an element for each connection in use, by Share
 	waiting atomic.Int64     // for a connection
 	full    fullBuckets
@@ -44,17 +45,41 @@ func (d *DB) Close() { d.Pool.Close() }
 // Woken gets a value when the relay has something to look for before its next tick.
 func (d *DB) Woken() <-chan struct{} { return d.woken }
 
-// Wake makes the relay look for messages now instead of at its next tick.
+// Wake makes the relay look for messages, and workers for work, now instead of at their next tick. A transaction that emits does it when it commits.
 func (d *DB) Wake() {
-	d.wakes.Add(1)
+	d.news.ring()
 	select {
 	case d.woken <- struct{}{}:
 	default:
 	}
 }
 
-// Wakes counts how often this process has given its relay, and so perhaps a worker, something to do.
-func (d *DB) Wakes() int64 { return d.wakes.Load() }
+// News is closed at the next Wake of this process.
+func (d *DB) News() <-chan struct{} { return d.news.next() }
+
+// bell wakes all who wait for its next ring.
+type bell struct {
+	mu   sync.Mutex
+	rung chan struct{} // nil while nobody waits
+}
+
+func (b *bell) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rung == nil {
+		b.rung = make(chan struct{})
+	}
+	return b.rung
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rung != nil {
+		close(b.rung)
+		b.rung = nil
+	}
+}
 
 // Sleep returns after a time, or when ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {

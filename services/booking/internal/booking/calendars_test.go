@@ -261,7 +261,7 @@ func TestACalendarThatFailsIsToldOnceAndSwitchedOffAfterAWeek(t *testing.T) {
 		waits = append(waits, due.Sub(o.Now()).Round(time.Minute))
 		o.Travel(due.Sub(o.Now()) + time.Second)
 		o.Eventually(func() bool { // this or a worker of the service
-			o.work("external-calendars-1")
+			o.work("external-calendars")
 			var settled bool
 			require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select due_at is distinct from $2 and holder is null from external_calendar where id = $1`, id, due).Scan(&settled))
 			return settled

@@ -36,7 +36,7 @@ func (o *office) drained() {
 	o.t.Helper()
 	o.Eventually(func() bool {
 		o.exec(`update outgoing set due_at = clock_timestamp() where queued_at is not null`)
-		o.work("outgoing-1")
+		o.work("outgoing")
 		return o.gauge("booking.outgoing_events") == 0
 	})
 }
@@ -168,7 +168,7 @@ func TestAWriterThatIsStoppedAtAnyStepLeavesEachEventOnce(t *testing.T) {
 			does()
 			left.Store(int32(n))
 			after.Store(afterwards)
-			o.work("outgoing-1")
+			o.work("outgoing")
 			left.Store(0)
 			o.exec(`update outgoing_account set holder = null, held_until = null`)
 		}
@@ -233,12 +233,12 @@ func TestTwoWritersPutNoEventTwice(t *testing.T) {
 		dead := make(chan struct{})
 		go func() { // its first request waits, unless the service's own writer was faster
 			defer close(dead)
-			o.work("outgoing-1")
+			o.work("outgoing")
 		}()
 		<-began
 		o.exec(`update outgoing_account set held_until = clock_timestamp() - interval '1 second'`)
 		o.Eventually(func() bool { // the service's own writers may be the ones
-			o.work("outgoing-2")
+			o.work("outgoing")
 			return len(s.Files(t)) == 2
 		})
 		release()
@@ -284,16 +284,16 @@ func TestWhatCannotBeWrittenWaits(t *testing.T) {
 	o := open9to5(t, nil, localCalendars, unlimited)
 	calendar := o.connect(o.staff.UserID, s.URL, account(s, object{"calendar": s.Calendar, "writes": true, "password": "another"}))
 	o.book(o.contact(0), o.at(2, "09:00")).Is(201)
-	o.work("outgoing-1")
+	o.work("outgoing")
 	require.EqualValues(t, 1, o.gauge("booking.outgoing_events"))
 	require.Empty(t, s.Files(t))
-	o.work("outgoing-1") // it is not due
+	o.work("outgoing") // it is not due
 	var tries int
 	require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select tries from outgoing`).Scan(&tries))
 	require.Equal(t, 1, tries)
 	// A password that is set again is tried at once.
 	o.admin.Patch(path("/staff/%d/calendars/%s", o.staff.UserID, calendar), object{"password": caldavtest.Password}).Is(200)
-	o.work("outgoing-1")
+	o.work("outgoing")
 	require.Len(t, s.Files(t), 1)
 	require.Zero(t, o.gauge("booking.outgoing_events"))
 }

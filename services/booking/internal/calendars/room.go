@@ -2,7 +2,6 @@ package calendars
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -38,7 +37,7 @@ const readers = 4
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
-	p := app.Parts{
+	return app.Parts{
 		Personal: app.Personal{Holds: map[string]app.Holds{"external_calendar": app.People, "external_time": app.Nobody, "external_month": app.Nobody, "external_object": app.Nobody}, Forget: r.forget},
 		Sealed:   []app.Sealed{{Table: "external_calendar", Column: "url", Purpose: PurposeOf}, {Table: "external_calendar", Column: "password", Purpose: PurposeOf}},
 		Gauges: []app.Gauge{
@@ -47,11 +46,8 @@ func (r *Room) Parts() app.Parts {
 			{Name: "booking.external_calendars_late", Unit: "s", Doc: "how long the calendar that waits longest should have been read already",
 				SQL: `select greatest(coalesce(extract(epoch from clock_timestamp() - min(due_at)), 0), 0) from external_calendar`, On: func() bool { return r.Apps.On(r.Service) }},
 		},
+		Workers: []app.Worker{{Name: "external-calendars", AtOnce: readers, Pause: 5 * time.Second, Slice: r.syncNext}},
 	}
-	for i := range readers {
-		p.Workers = append(p.Workers, app.Worker{Name: fmt.Sprintf("external-calendars-%d", i+1), Pause: 5 * time.Second, Slice: r.syncNext})
-	}
-	return p
 }
 
 // Connected declares the operations on the calendars that somebody has connected.

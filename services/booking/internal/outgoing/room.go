@@ -35,7 +35,7 @@ const writers = 2
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
-	p := app.Parts{
+	return app.Parts{
 		Personal: app.Personal{Holds: map[string]app.Holds{"outgoing_account": app.People, "outgoing": app.Nobody}, Forget: r.forget},
 		Sealed: []app.Sealed{{Table: "outgoing_account", Column: "url", Purpose: calendars.PurposeOf},
 			{Table: "outgoing_account", Column: "password", Purpose: calendars.PurposeOf}},
@@ -46,11 +46,8 @@ func (r *Room) Parts() app.Parts {
 			{Name: "booking.outgoing_oldest", Unit: "s", Doc: "how long the one that waits longest has waited",
 				SQL: `select greatest(coalesce(extract(epoch from clock_timestamp() - min(queued_at)), 0), 0) from outgoing where queued_at is not null`, On: func() bool { return r.Apps.On(r.Service) }},
 		},
+		Workers: []app.Worker{{Name: "outgoing", AtOnce: writers, Pause: 2 * time.Second, Slice: r.writeNext}},
 	}
-	for i := range writers {
-		p.Workers = append(p.Workers, app.Worker{Name: fmt.Sprintf("outgoing-%d", i+1), Pause: 2 * time.Second, Slice: r.writeNext})
-	}
-	return p
 }
 
 // restored has each event that is to come compared with its appointment: what was written since the backup stands in the calendar still, as another

@@ -3,6 +3,7 @@ package mailer
 import (
 	"context"
 	_ "embed"
+	"log/slog"
 	"time"
 
 	"frontdesk/libs/app"
@@ -23,12 +24,20 @@ func New(k *app.Kit, s *site.Room) *Room { return &Room{k, s} }
 
 // Parts are what the service runs of the room.
 func (r *Room) Parts() app.Parts {
+	workers := []app.Worker{{Name: "mail", AtOnce: senders, Pause: 250 * time.Millisecond, Slice: r.sendNext}}
+	if r.Config.SMTPURL == "" {
+		slog.Warn("no SVC_SMTP_URL: mails wait in the queue")
+		workers = nil
+	}
+	for _, status := range outcomes {
+		endedMails.Add(context.Background(), status, 0) // a count that begins with its first mail has no increase
+	}
 	return app.Parts{
 		Follows:  []bus.Follow{{Topic: proto.MailTopic, Handle: bus.On(proto.KindMail, r.onMail)}},
 		Personal: app.Personal{Holds: map[string]app.Holds{"mail": app.People, "link": app.Nobody}, Forget: forget},
 		Restored: r.cancelWaiting,
 		Jobs:     []app.Job{{Name: "mails", Every: 30 * time.Second, Run: r.endSending}},
-		Run:      []func(context.Context){r.send},
+		Workers:  workers,
 		Gauges: []app.Gauge{
 			{Name: "mail.waiting", Unit: "{mail}", Doc: "mails that wait, by status", Label: "status",
 				SQL: `select s, (select count(*) from mail where status = s and status in ('queued', 'retrying')) from unnest(array['queued', 'retrying']) s`},

@@ -40,44 +40,14 @@ var outcomes = []string{statusSent, statusFailed, statusUnknown}
 // endedMails counts mails by what their last attempt came to.
 var endedMails = app.NewOutcomes("mail.ended", "{mail}", "mails that are not sent again, by outcome: sent, failed or unknown")
 
-// send claims and sends due mails until ctx ends, and then waits for the attempts under way.
-func (r *Room) send(ctx context.Context) {
-	if r.Config.SMTPURL == "" {
-		slog.WarnContext(ctx, "no SVC_SMTP_URL: mails wait in the queue")
-		<-ctx.Done()
-		return
+// sendNext sends the mail that is due longest, once. When the process stops it ends as attempt does, so that no mail is sent twice.
+func (r *Room) sendNext(ctx context.Context) (worked bool, err error) {
+	m, err := r.claim(ctx)
+	if err != nil || m == nil {
+		return false, err
 	}
-	for _, status := range outcomes {
-		endedMails.Add(ctx, status, 0) // a count that begins with its first mail has no increase
-	}
-	free := make(chan struct{}, senders)
-	for range senders {
-		free <- struct{}{}
-	}
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-			continue
-		case <-free:
-		}
-		m, err := r.claim(ctx)
-		if err != nil || m == nil {
-			if err != nil && ctx.Err() == nil {
-				slog.WarnContext(ctx, "no mail can be claimed", "error", err)
-			}
-			free <- struct{}{}
-			pause(ctx, 250*time.Millisecond)
-			continue
-		}
-		go func() {
-			defer func() { free <- struct{}{} }()
-			r.attempt(ctx, m)
-		}()
-	}
-	// Attempts under way end first, so that no mail is sent twice.
-	for range senders {
-		<-free
-	}
+	r.attempt(ctx, m)
+	return true, nil
 }
 
 // claimed is a mail that no other replica claims until the lease ends.
@@ -167,7 +137,7 @@ func (r *Room) attempt(ctx context.Context, c *claimed) {
 			break
 		}
 		slog.WarnContext(ctx, "outcome of a mail is not stored yet", "mail", c.ID, "error", e)
-		pause(store, wait)
+		db.Sleep(store, wait)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "mail was not sent", "mail", c.ID, "attempt", c.Attempts, "error", err)
@@ -253,11 +223,4 @@ func (r *Room) endSending(ctx context.Context) error {
 // longestWait.
 func backOff(attempts int) time.Duration {
 	return min(2*time.Second<<min(attempts-1, 20), longestWait)
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -205,11 +205,8 @@ func TestReplicasDoNotSendOneMailTwice(t *testing.T) {
 	box.serve(t, l)
 	s, inside := start(t, func(c *app.Config) { c.SMTPURL = "smtp://" + l.Addr().String() })
 	ctx, cancel := context.WithCancel(context.Background())
-	var others sync.WaitGroup
-	for range 2 {
-		others.Go(func() { inside.send(ctx) })
-	}
-	t.Cleanup(func() { cancel(); others.Wait() })
+	others := sending(ctx, inside)
+	t.Cleanup(func() { cancel(); <-others })
 	require.NoError(t, s.Kit.DB.Do(ctx, func(tx *db.Tx) error {
 		for range 60 {
 			if err := tx.Mail(ctx, letterOf(t, "many@example.com")); err != nil {
@@ -220,7 +217,7 @@ func TestReplicasDoNotSendOneMailTwice(t *testing.T) {
 	}))
 	s.Eventually(func() bool { return count(t, s, `select count(*) from mail where status = 'sent'`) == 60 })
 	cancel()
-	others.Wait() // and no attempt is under way
+	<-others // and no attempt is under way
 	require.Len(t, box.to("many@example.com"), 60)
 }
 
@@ -229,6 +226,23 @@ func TestTheWaitBetweenAttemptsGrowsAndEnds(t *testing.T) {
 	require.Equal(t, 4*time.Second, backOff(2))
 	require.Equal(t, longestWait, backOff(12))
 	require.Equal(t, longestWait, backOff(1_000_000))
+}
+
+// sending sends mails until ctx ends, as the workers of two replicas do. It is closed when no attempt is under way any more.
+func sending(ctx context.Context, r *Room) (ended chan struct{}) {
+	var workers sync.WaitGroup
+	for range 2 * senders {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				if worked, _ := r.sendNext(ctx); !worked {
+					db.Sleep(ctx, 20*time.Millisecond)
+				}
+			}
+		})
+	}
+	ended = make(chan struct{})
+	go func() { workers.Wait(); close(ended) }()
+	return ended
 }
 
 // ownMails is a sender of mails beside that of the running service, which has no mail server.
@@ -262,8 +276,7 @@ func TestAMailOnItsWayIsNotSentTwiceWhenTheProcessStops(t *testing.T) {
 			post(t, s, letterOf(t, "an@example.com"))
 			s.Settle()
 			running, stop := context.WithCancel(t.Context())
-			ended := make(chan struct{})
-			go func() { inside.send(running); close(ended) }()
+			ended := sending(running, inside)
 			s.Eventually(func() bool { return box.came.Load() == 1 })
 			stop()
 			if c.answers {
@@ -357,8 +370,7 @@ func TestAMailOfAnAppThatIsOffWaits(t *testing.T) {
 	s.SetApp("booking", false)
 	inside.attempt(t.Context(), claimed)
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { inside.send(ctx); close(ended) }()
+	ended := sending(ctx, inside)
 	defer func() { stop(); <-ended }()
 	s.Eventually(func() bool { return len(box.to("other@example.com")) == 1 })
 	s.Travel(2 * time.Hour)
@@ -385,8 +397,7 @@ func TestAMailThatNobodyCouldSendForDaysIsNotSentAnyMore(t *testing.T) {
 	s.Settle()
 	s.Travel(6*24*time.Hour + time.Hour)
 	running, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { inside.send(running); close(ended) }()
+	ended := sending(running, inside)
 	s.Eventually(func() bool {
 		return !slices.Contains(statuses(), statusQueued) && !slices.Contains(statuses(), statusSending)
 	})
@@ -418,8 +429,7 @@ func TestAMailIsSentOnceWhileTheClockIsSet(t *testing.T) {
 	post(t, s, letterOf(t, "an@example.com"))
 	s.Settle()
 	running, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { inside.send(running); close(ended) }()
+	ended := sending(running, inside)
 	s.Eventually(func() bool { return box.came.Load() == 1 })
 	for _, step := range []time.Duration{10 * time.Minute, -20 * time.Minute, 10 * time.Minute} {
 		s.Travel(step)
