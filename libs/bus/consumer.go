@@ -470,6 +470,7 @@ func (l *line) effect(ctx context.Context, since time.Time, from stands, to last
 	err := l.DB.Do(ctx, func(tx *db.Tx) error {
 		// A crash that loses the effect loses the position with it, so the messages are handled again.
 		tx.Relax()
+		tx.AfterCommit(l.DB.WakeWorkers)
 		fresh, events := map[uuid.UUID]bool{}, slices.Clone(events)
 		history, err := move(ctx, tx, l.follow.Topic, from, to, inbox(events, fresh))
 		if err != nil {

@@ -47,14 +47,17 @@ func (d *DB) Woken() <-chan struct{} { return d.woken }
 
 // Wake makes the relay look for messages, and workers for work, now instead of at their next tick. A transaction that emits does it when it commits.
 func (d *DB) Wake() {
-	d.news.ring()
+	d.WakeWorkers()
 	select {
 	case d.woken <- struct{}{}:
 	default:
 	}
 }
 
-// News is closed at the next Wake of this process.
+// WakeWorkers makes workers look for work now. A transaction that handles messages does it when it commits.
+func (d *DB) WakeWorkers() { d.news.ring() }
+
+// News is closed when workers of this process are to look for work.
 func (d *DB) News() <-chan struct{} { return d.news.next() }
 
 // bell wakes all who wait for its next ring.

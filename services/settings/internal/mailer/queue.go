@@ -101,7 +101,6 @@ func (r *Room) onMail(ctx context.Context, tx *db.Tx, e bus.Event, m *proto.Mail
 	if err != nil {
 		return fmt.Errorf("put mail %s into the queue: %w", mailID, err)
 	}
-	tx.AfterCommit(r.DB.Wake)
 	if tag.RowsAffected() == 0 || m.GetAbout() == "" || status != statusQueued {
 		return nil
 	}
