@@ -16,10 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/auth"
-	"frontdesk/libs/db/dbtest"
 )
 
 // notes stores n notes of so many bytes; ids ascend.
@@ -53,7 +51,7 @@ func stalled(t *testing.T, s *apptest.Service, as *apptest.Client) error {
 
 func TestStalledReadersOfExportsKeepNoConnectionAndAreCutOff(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, desk, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 8) })
+	s := apptest.Start(t, desk, apptest.Connections(8))
 	notes(t, s, 8, 1<<20) // more than the buffers of a connection hold
 	var team []*apptest.Client
 	for range 5 {

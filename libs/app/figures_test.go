@@ -18,7 +18,6 @@ import (
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/db"
-	"frontdesk/libs/db/dbtest"
 )
 
 // figure is what a service shows of a metric with a label; -1 for none.
@@ -77,7 +76,7 @@ func TestARoundOfTheRelayThatFailsIsCounted(t *testing.T) {
 }
 
 func TestATransactionThatWaitsForAConnectionIsSeen(t *testing.T) {
-	s := apptest.Start(t, desk, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 4) })
+	s := apptest.Start(t, desk, apptest.Connections(4))
 	pending := func() float64 { return figure(t, s, "db_client_connection_pending_requests", "") }
 	s.Eventually(func() bool { return pending() == 0 })
 	require.EqualValues(t, 4, figure(t, s, "db_client_connection_max", ""))

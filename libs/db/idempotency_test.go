@@ -20,7 +20,7 @@ import (
 // small opens a fresh database with a pool of n connections.
 func small(t *testing.T, n int) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), dbtest.PoolOf(t, dbtest.URL(t, "test", nil), n), "test")
+	d, err := db.Open(t.Context(), dbtest.PoolOf(dbtest.URL(t, "test", nil), n), "test")
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	return d

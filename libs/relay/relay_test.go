@@ -118,7 +118,7 @@ func TestAFlushWaitsForWhoTakesTheClaimBeforeIt(t *testing.T) {
 	log := &relaytest.Log{}
 	flushed := make(chan error, 1)
 	go func() { flushed <- (&relay.Relay{DB: d, Log: log}).Flush(context.WithoutCancel(t.Context())) }()
-	soon(t, func() bool { return blocked(t, d) })
+	soon(t, func() bool { return dbtest.Waiting(t, d) > 0 })
 	require.NoError(t, other.Commit(t.Context()))
 	select {
 	case err := <-flushed:
@@ -144,7 +144,7 @@ func TestWhoEndsRecordsNeverWaitsForTheRelayThatWaitsForThem(t *testing.T) {
 		tx.Tombstone(proto.AuditTopic, "second")
 		if runs == 1 {
 			go func() { flushed <- (&relay.Relay{DB: d, Log: log}).Flush(context.WithoutCancel(t.Context())) }()
-			soon(t, func() bool { return len(flushed) > 0 || blocked(t, d) })
+			soon(t, func() bool { return len(flushed) > 0 || dbtest.Waiting(t, d) > 0 })
 		}
 		tx.Tombstone(proto.AuditTopic, "first")
 		return nil
@@ -202,13 +202,6 @@ func TestRecordsEndInAnyOrderWhileTheyAreSentAndPruned(t *testing.T) {
 		sent[m.Key] = true
 	}
 	require.Len(t, sent, 30)
-}
-
-// blocked reports whether a transaction waits for another one.
-func blocked(t *testing.T, d *db.DB) (yes bool) {
-	t.Helper()
-	require.NoError(t, d.Pool.QueryRow(t.Context(), `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`).Scan(&yes))
-	return yes
 }
 
 func TestASentRowStaysUntilItIsOldAndConsumed(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -87,6 +88,12 @@ func connections() int {
 		return 1
 	}
 	return 4
+}
+
+// Connections gives a service n connections, with TEST_NARROW too: to a test in which several of its transactions are open at once on
+// purpose, or which counts connections.
+func Connections(n int) func(*app.Config) {
+	return func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(c.DatabaseURL, n) }
 }
 
 // clock is the time in Brussels at which every service's clock begins, instead of the real one: `make clocks` runs the services'
@@ -170,8 +177,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 		require.NoError(t, err)
 		out.Travel(time.Until(begin))
 	}
-	cfg.DatabaseURL = dbtest.PoolOf(t, cfg.DatabaseURL, connections())
-	for _, f := range configure {
+	for _, f := range append([]func(*app.Config){Connections(connections())}, configure...) {
 		f(&cfg)
 	}
 	// Those of the neighbours too, which the service may not make.
@@ -459,4 +465,24 @@ func (s *Service) Begin() pgx.Tx {
 	tx, err := conn.Begin(s.t.Context())
 	require.NoError(s.t, err)
 	return tx
+}
+
+// Waiting waits until at least n transactions of the service wait for a lock, or until one of instead holds. It takes no connection of the
+// service, since those who wait may have all of them.
+func (s *Service) Waiting(n int, instead ...func() bool) {
+	s.t.Helper()
+	s.Eventually(func() bool {
+		return dbtest.Waiting(s.t, s.Kit.DB) >= n || slices.ContainsFunc(instead, func(holds func() bool) bool { return holds() })
+	})
+}
+
+// OnEach calls look with each connection of the service, once the service has let go of it.
+func (s *Service) OnEach(look func(*pgxpool.Conn)) {
+	s.t.Helper()
+	for range s.Kit.DB.Pool.Config().MaxConns {
+		conn, err := s.Kit.DB.Pool.Acquire(s.t.Context())
+		require.NoError(s.t, err)
+		defer conn.Release()
+		look(conn)
+	}
 }

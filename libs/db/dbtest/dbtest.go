@@ -149,14 +149,23 @@ func New(t testing.TB, schema string, migrations fs.FS) *db.DB {
 }
 
 // PoolOf is the address of a database with a pool of n connections.
-func PoolOf(t testing.TB, address string, n int) string {
-	t.Helper()
+func PoolOf(address string, n int) string {
 	u, err := url.Parse(address)
-	require.NoError(t, err)
+	if err != nil {
+		panic(err) // addresses are our own
+	}
 	q := u.Query()
 	q.Set("pool_max_conns", strconv.Itoa(n))
 	u.RawQuery = q.Encode()
 	return u.String()
+}
+
+// Waiting is how many transactions in a database wait for a lock. It looks from beside the database, and over no connection of d.
+func Waiting(t testing.TB, d *db.DB) (n int) {
+	t.Helper()
+	require.NoError(t, connected(t, cmp.Or(own, shared)).QueryRow(context.Background(), `select count(*) from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`,
+		d.Pool.Config().ConnConfig.Database).Scan(&n))
+	return n
 }
 
 func exists(ctx context.Context, t testing.TB, conn *pgxpool.Conn, database string) (found bool) {

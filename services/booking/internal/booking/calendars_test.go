@@ -461,15 +461,10 @@ func TestWhatMayBeSaidOfACalendar(t *testing.T) {
 
 func TestABookingIsDecidedBeforeOrAfterACalendarIsRead(t *testing.T) {
 	t.Parallel()
-	o := open9to5(t, nil, localCalendars, unlimited)
+	o := open9to5(t, nil, localCalendars, unlimited, apptest.Connections(4))
 	server := serveCalendar(t)
 	id := o.connect(o.staff.UserID, server.URL)
 	o.synced(o.staff.UserID, id)
-	waits := func() (n int) {
-		require.NoError(t, o.Kit.DB.Pool.QueryRow(t.Context(), `select count(*) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and not l.granted and a.datname = current_database()
-			and a.usename = current_user`).Scan(&n))
-		return n
-	}
 	// Somebody decides about a booking with the person, and holds their calendar.
 	booking := o.Begin()
 	_, err := booking.Exec(t.Context(), `select pg_advisory_xact_lock($1)`, db.LockKey("booking.calendar", o.staff.UserID))
@@ -478,7 +473,7 @@ func TestABookingIsDecidedBeforeOrAfterACalendarIsRead(t *testing.T) {
 	read := apptest.Aside(t, func() *apptest.Answer {
 		return o.admin.Post(path("/staff/%d/calendars/%s/sync", o.staff.UserID, id), nil)
 	})
-	o.Eventually(func() bool { return waits() > 0 })
+	o.Waiting(1)
 	require.Contains(t, o.starts(2), "10:00", "until the booking is decided, the times are those of before")
 	require.NoError(t, booking.Rollback(t.Context()))
 	read().Is(200)

@@ -8,11 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	protobuf "google.golang.org/protobuf/proto"
 
-	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
-	"frontdesk/libs/db/dbtest"
 	"frontdesk/proto"
 )
 
@@ -203,7 +201,7 @@ func TestContactsIsAskedAgainAboutAClientWhoIsUnansweredForADay(t *testing.T) {
 
 func TestManyCallsWaitForACopyWithoutAConnection(t *testing.T) {
 	t.Parallel()
-	o := open9to5(t, nil, func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(t, c.DatabaseURL, 2) })
+	o := open9to5(t, nil, apptest.Connections(2))
 	const calls = 7
 	arrived := false
 	for try := 0; try < 5 && !arrived; try++ { // a busy machine may take longer than a call waits

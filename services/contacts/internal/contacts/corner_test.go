@@ -161,12 +161,7 @@ func TestCornersOfContacts(t *testing.T) {
 		_, err := held.Exec(t.Context(), `select pg_advisory_xact_lock_shared($1)`, db.LockKey("contacts.alias", uuid.MustParse(loser)))
 		require.NoError(t, err)
 		merged := apptest.Aside(t, func() *apptest.Answer { return admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) })
-		until.Holds(t, func() bool {
-			var waits bool
-			require.NoError(t, held.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted
-					and database = (select oid from pg_database where datname = current_database()))`).Scan(&waits))
-			return waits
-		}, 5*time.Second, 10*time.Millisecond)
+		s.Waiting(1)
 		_, err = held.Exec(t.Context(), `set local lock_timeout = '500ms'; update contact set last_activity = now() where id = '`+loser+`'`)
 		require.NoError(t, err, "the merge has the contact already")
 		require.NoError(t, held.Commit(t.Context()))

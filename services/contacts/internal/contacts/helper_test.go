@@ -20,15 +20,6 @@ func nextSecond(t *testing.T, s *apptest.Service) {
 	contactstest.Execute(t, s.Kit.DB.Pool, `select pg_sleep(extract(epoch from date_trunc('second', clock_timestamp()) + interval '1 second' - clock_timestamp()))`)
 }
 
-// waiting waits until at least n transactions of the service wait for a lock, or until instead holds.
-func waiting(s *apptest.Service, n int, instead func() bool) {
-	s.Eventually(func() bool {
-		var waits int
-		err := s.Kit.DB.Pool.QueryRow(context.Background(), `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).Scan(&waits)
-		return err == nil && waits >= n || instead()
-	})
-}
-
 // tablesWith are the tables of the schema in which a word stands anywhere, but for the manifest, whose examples name people of tests.
 func tablesWith(t *testing.T, s *apptest.Service, word string) (found []string) {
 	ctx := context.Background()

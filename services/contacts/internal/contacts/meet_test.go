@@ -36,7 +36,7 @@ func meanwhile(call func() *apptest.Answer) (done func() bool, wait func() *appt
 
 func TestAnErasureThatRuns(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := apptest.Start(t, Service, apptest.Connections(4))
 	for name, known := range map[string]bool{"of a contact": true, "of an address that nobody has": false} {
 		t.Run(name+" meets a command of before", func(t *testing.T) {
 			contactstest.Afresh(t, s)
@@ -50,11 +50,11 @@ func TestAnErasureThatRuns(t *testing.T) {
 			contactstest.Finished(s, admin, file)
 			let := holding(t, s, `select from import where id = $1 for update`, file)
 			_, wait := meanwhile(func() *apptest.Answer { return admin.Post("/privacy/erase", object{"email": "ann@example.com"}) })
-			waiting(s, 1, func() bool { return false })
+			s.Waiting(1)
 			s.Send(apptest.Event{Topic: proto.ContactsCommandTopic, Kind: proto.KindEnsureContact, Key: "ann@example.com", At: s.Now().Add(-time.Minute),
 				Actor: &proto.Actor{Channel: db.ChannelForm, Label: "Ann"},
 				Data:  &proto.EnsureContact{ContactId: uuid.NewString(), Email: "ann@example.com", FirstName: "Ann", Create: true, Origin: "submission", OriginId: uuid.NewString()}})
-			waiting(s, 2, func() bool {
+			s.Waiting(2, func() bool {
 				var made bool
 				err := s.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from contact where first_name = 'Ann')`).Scan(&made)
 				return err == nil && made
@@ -75,9 +75,9 @@ func TestAnErasureThatRuns(t *testing.T) {
 		s.Settle()
 		let := holding(t, s, `select from activity where contact_id = $1 for update`, loser)
 		_, merged := meanwhile(func() *apptest.Answer { return admin.Post("/contacts/"+winner+"/merge", object{"other_id": loser}) })
-		waiting(s, 1, func() bool { return false })
+		s.Waiting(1)
 		_, erased := meanwhile(func() *apptest.Answer { return admin.Post("/privacy/erase", object{"email": "ann@example.com"}) })
-		waiting(s, 2, func() bool { return false })
+		s.Waiting(2)
 		let()
 		merged().Is(200)
 		require.EqualValues(t, 1, erased().Is(200).Field("erased"))
@@ -103,7 +103,7 @@ func TestAnErasureThatRuns(t *testing.T) {
 // An event under an id that stands for a contact has read so, and commits after the contact is gone.
 func TestWhatIsFiledWhileItsContactGoes(t *testing.T) {
 	t.Parallel()
-	s := apptest.Start(t, Service)
+	s := apptest.Start(t, Service, apptest.Connections(4))
 	for name, merge := range map[string]bool{"a merge": true, "an erasure": false} {
 		t.Run(name, func(t *testing.T) {
 			contactstest.Afresh(t, s)
@@ -115,14 +115,14 @@ func TestWhatIsFiledWhileItsContactGoes(t *testing.T) {
 			id, at := uuid.NewString(), s.Now().UTC().Truncate(time.Second)
 			let := holding(t, s, `insert into appointment (id, version, status, starts_at, ends_at) values ($1, 1, 'confirmed', $2, $2)`, id, at)
 			contactstest.Appointment(s, proto.KindAppointmentBooked, 1, given, "confirmed", at, id)
-			waiting(s, 1, func() bool { return false })
+			s.Waiting(1)
 			done, wait := meanwhile(func() *apptest.Answer {
 				if merge {
 					return admin.Post("/contacts/"+winner+"/merge", object{"other_id": gone})
 				}
 				return admin.Post("/privacy/erase", object{"email": "ann@example.com"})
 			})
-			waiting(s, 2, done)
+			s.Waiting(2, done)
 			let()
 			wait().Is(200)
 			s.Settle()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/libs/app/apptest"
@@ -20,7 +21,7 @@ func TestASearchIsPlannedForItsWordsHoweverOftenItIsMade(t *testing.T) {
 		admin.Get("/exports/organizations.csv?search=peet").Is(200)
 	}
 	searches := 0
-	for _, conn := range s.Kit.DB.Pool.AcquireAllIdle(t.Context()) {
+	s.OnEach(func(conn *pgxpool.Conn) {
 		rows, err := conn.Query(t.Context(), `select statement, generic_plans from pg_prepared_statements where statement like $1`, "%o.search like fold%")
 		require.NoError(t, err)
 		var statement string
@@ -31,7 +32,6 @@ func TestASearchIsPlannedForItsWordsHoweverOftenItIsMade(t *testing.T) {
 			return nil
 		})
 		require.NoError(t, err)
-		conn.Release()
-	}
+	})
 	require.NotZero(t, searches)
 }

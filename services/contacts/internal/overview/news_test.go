@@ -1,7 +1,6 @@
 package overview_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -76,16 +75,10 @@ func TestWhatATransactionStoresThatIsOpenWhileOneLooksIsNews(t *testing.T) {
 			values ($1, 1, 3, 'Ask', 'received', now(), '{}', clock_timestamp())`, uuid.New())
 		require.NoError(t, err)
 	}
-	begin := func() pgx.Tx {
-		tx, err := s.Kit.DB.Pool.Begin(t.Context())
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
-		return tx
-	}
-	before := begin()
+	before := s.Begin()
 	store(before)
 	require.NoError(t, before.Commit(t.Context()))
-	open := begin()
+	open := s.Begin()
 	store(open)
 	mark := admin.Get("/me/news").Is(200).Field("mark")
 	admin.Post("/me/news/seen", nil).Is(200)

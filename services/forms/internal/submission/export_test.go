@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,11 +66,7 @@ func TestAnExportReadsInTheOrderOfAnIndexHoweverMuchThereIs(t *testing.T) {
 	require.Equal(t, many+1, strings.Count(admin.Get("/exports/submissions.csv").Is(200).Body, "\n"))
 
 	planned := 0
-	connections := s.Kit.DB.Pool.AcquireAllIdle(t.Context())
-	for _, conn := range connections {
-		defer conn.Release()
-	}
-	for _, conn := range connections {
+	s.OnEach(func(conn *pgxpool.Conn) {
 		rows, err := conn.Query(t.Context(), `select name from pg_prepared_statements where statement like '%s.spam_reason%order by%'`)
 		require.NoError(t, err)
 		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -82,6 +79,6 @@ func TestAnExportReadsInTheOrderOfAnIndexHoweverMuchThereIs(t *testing.T) {
 			require.NotContains(t, strings.Join(plan, "\n"), "Sort")
 			planned++
 		}
-	}
+	})
 	require.NotZero(t, planned)
 }

@@ -132,7 +132,7 @@ func TestDetailsThatArriveAfterTheErasureOfTheirClientAreNotKept(t *testing.T) {
 
 func TestWhatASenderWhoIsErasedSendsAtThatMomentGoesToo(t *testing.T) {
 	t.Parallel()
-	d := open(t)
+	d := open(t, apptest.Connections(4))
 	free := d.publishWith(m{"elements": []any{field("email", "contact.email"), field("message", "submission.fields.message")}, "new_contacts": m{"create": false}})
 	// The submission waits to be stored until the person is forgotten.
 	held := d.Begin()
@@ -140,11 +140,7 @@ func TestWhatASenderWhoIsErasedSendsAtThatMomentGoesToo(t *testing.T) {
 	require.NoError(t, err)
 	sent := make(chan *apptest.Answer)
 	go func() { sent <- d.send(free, m{"email": "dora@erased.example", "message": "hello"}) }()
-	d.Eventually(func() bool {
-		var waits bool
-		require.NoError(t, d.Kit.DB.Pool.QueryRow(t.Context(), `select exists (select from pg_locks where relation = 'submission'::regclass and not granted)`).Scan(&waits))
-		return waits
-	})
+	d.Waiting(1)
 	d.forget(nil, "dora@erased.example")
 	require.NoError(t, held.Rollback(t.Context()))
 	(<-sent).Is(200)

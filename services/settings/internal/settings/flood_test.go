@@ -10,12 +10,11 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/app/apptest"
-	"frontdesk/libs/db/dbtest"
 )
 
 func TestManySignInsAtOnceLeaveTheOnlyConnectionToOthers(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *app.Config) { c.DatabaseURL, c.RateFactor = dbtest.PoolOf(t, c.DatabaseURL, 1), 0 })
+	s := start(t, apptest.Connections(1), func(c *app.Config) { c.RateFactor = 0 })
 	admin := s.As("site_admin")
 	var signing sync.WaitGroup
 	answers := make(chan *apptest.Answer, 24)

@@ -29,17 +29,13 @@ func TestAUserIsLockedBeforeTheirLinks(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tx, err := s.Kit.DB.Pool.Begin(t.Context())
-			require.NoError(t, err)
-			defer func() { _ = tx.Rollback(t.Context()) }()
+			tx := s.Begin()
 			var id int64
 			require.NoError(t, tx.QueryRow(t.Context(), `select id from person where email = $1 for update`, f.email).Scan(&id))
 			answered := make(chan *apptest.Answer, 1)
 			go func() { answered <- f.call() }()
-			s.Eventually(func() bool {
-				return count(t, s, `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
-			})
-			_, err = tx.Exec(t.Context(), `select from link where person_id = $1 and ended_at is null for update nowait`, id)
+			s.Waiting(1)
+			_, err := tx.Exec(t.Context(), `select from link where person_id = $1 and ended_at is null for update nowait`, id)
 			require.NoError(t, err)
 			require.NoError(t, tx.Rollback(t.Context()))
 			(<-answered).Is(200)

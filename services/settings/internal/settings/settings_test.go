@@ -65,9 +65,8 @@ func TestASessionOrKeyWorksFromItsFirstAnswerUntilItEnds(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	t.Run("a session counts once the sign in is answered however slow the relay is", func(t *testing.T) {
-		relay, err := s.Kit.DB.Pool.Begin(t.Context())
-		require.NoError(t, err)
-		_, err = relay.Exec(t.Context(), `select from relay for update`)
+		relay := s.Begin()
+		_, err := relay.Exec(t.Context(), `select from relay for update`)
 		require.NoError(t, err)
 		time.AfterFunc(300*time.Millisecond, func() { _ = relay.Rollback(context.Background()) })
 		admin(t, s).Get("/auth/session").Is(200)

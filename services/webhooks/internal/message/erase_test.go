@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/libs/app/apptest"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/erasure"
@@ -19,7 +20,7 @@ func TestAnErasureMeetsAnEventThatIsBeingStored(t *testing.T) {
 	for name, first := range map[string]string{"the event is first": "event", "the erasure is first": "erasure"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, room := start(t)
+			s, room := start(t, apptest.Connections(4))
 			ctx := t.Context()
 			event := func(tx *db.Tx) error {
 				id := uuid.NewString()
@@ -43,10 +44,7 @@ func TestAnErasureMeetsAnEventThatIsBeingStored(t *testing.T) {
 					return err
 				}
 				go func() { second <- s.DB.Do(context.WithoutCancel(ctx), follows) }()
-				s.Eventually(func() bool {
-					return len(second) > 0 || s.Count(`select count(*) from pg_locks where not granted and locktype = 'advisory'
-						and database = (select oid from pg_database where datname = current_database())`) > 0
-				})
+				s.Waiting(1, func() bool { return len(second) > 0 })
 				return nil
 			}))
 			require.NoError(t, <-second)

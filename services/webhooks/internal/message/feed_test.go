@@ -24,14 +24,14 @@ import (
 )
 
 // start runs this room alone.
-func start(t *testing.T) (*webhookstest.Service, *Room) {
+func start(t *testing.T, configure ...func(*app.Config)) (*webhookstest.Service, *Room) {
 	t.Helper()
 	var room *Room
 	s := apptest.StartRooms(t, "webhooks", func(k *app.Kit, set *op.Set) []app.Room {
 		room = New(k, func(*db.Tx, Stored) {}, func(context.Context, *db.Tx, []uuid.UUID) error { return nil })
 		room.Events(set)
 		return []app.Room{{Name: "message", Parts: room.Parts()}}
-	})
+	}, configure...)
 	return webhookstest.Of(t, s), room
 }
 
