@@ -58,22 +58,14 @@ type stored struct {
 	Version   int64
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Portal    string // the path of the portal
 }
 
-const columns = `id, title, slug, status, content, version, created_at, updated_at`
+const columns = `id, title, slug, status, content, version, created_at, updated_at, coalesce((select doc->>'path' from document where key = '` + document.Portal + `'), 'team') as portal`
 
 func (r *Room) shown(p stored) page {
 	return page{ID: p.ID, Title: p.Title, Slug: p.Slug, Status: p.Status, Content: p.Content, URL: r.Config.PublicURL + "/" + p.Slug,
-		EditURL: r.Config.PublicURL + "/" + r.portalPath() + "/pages/" + row.Key(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Stamp: document.At(p.Version)}
-}
-
-// portalPath is the path of the portal, from the copy that all services have.
-func (r *Room) portalPath() string {
-	p := struct {
-		Path string `json:"path"`
-	}{"team"}
-	r.Site.Read(document.Portal, &p)
-	return p.Path
+		EditURL: r.Config.PublicURL + "/" + p.Portal + "/pages/" + row.Key(p.ID), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Stamp: document.At(p.Version)}
 }
 
 // one runs a statement that gives one row of columns; 404 when it gives none.

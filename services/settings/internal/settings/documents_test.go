@@ -19,7 +19,7 @@ func TestSettingsKeepWhatTheyAreTold(t *testing.T) {
 	s := start(t)
 	c := admin(t, s)
 	t.Run("the portal path is free or refused", func(t *testing.T) {
-		c.Post("/pages", map[string]any{"title": "About us"}).Is(201)
+		page := fmt.Sprint("/pages/", c.Post("/pages", map[string]any{"title": "About us"}).Is(201).Field("id"))
 		c.Post("/pages/preview", map[string]any{"content": "Hello\n\n[svc-form id=\"3\"]"}).Is(200)
 		status := func(path string) any { return c.Get("/settings/portal/path?path=" + path).Is(200).Field("status") }
 		require.Nil(t, status("crew"))
@@ -35,6 +35,7 @@ func TestSettingsKeepWhatTheyAreTold(t *testing.T) {
 		patch(map[string]any{"path": "about-us"}).Fails(409, "svc_conflict")
 		patch(map[string]any{"path": "account"}).Fails(409, "svc_conflict")
 		now := patch(map[string]any{"path": "crew", "booking_page": true, "idle_hours": 24}).Is(200)
+		require.Equal(t, "http://localhost:8080/crew"+page, c.Get(page).Is(200).Text("edit_url"), "at once")
 		require.Equal(t, "http://localhost:8080/crew", now.Text("url"))
 		require.Equal(t, "http://localhost:8080/crew/book", now.Text("booking_url"))
 		require.Nil(t, patch(map[string]any{"booking_page": false}).Is(200).Field("booking_url"))
