@@ -24,40 +24,65 @@ const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "u
 const noScript = new WeakSet()
 
 /**
- * Contexts whose visitors have left, by their options: the next visitor who has the same gets one with nothing in it but what the browser keeps of the
- * files that it has loaded. To load and compile all of the portal once more takes half a second of a processor.
+ * Contexts whose visitors have left, by their options, with the page in which they were: the next visitor who has the same gets one with nothing in it
+ * but what the browser keeps of the files that it has loaded. A context that begins loads and compiles all of the portal once more, and a page starts a
+ * process, which takes half a second of a processor.
  */
 const left = new Map()
-/** What stays in a context until its end. */
+/** What stays in a context or a page until its end. */
 const lasting = ["addInitScript", "exposeBinding", "exposeFunction", "grantPermissions", "setExtraHTTPHeaders", "setGeolocation"]
 const lastingClock = ["install", "setFixedTime", "setSystemTime", "pauseAt"]
+/** What a test listens for at a page. */
+const listened = ["console", "dialog", "download", "pageerror", "popup", "request", "requestfailed", "requestfinished", "response"]
 
-/** A context with these options, and what takes it back once its pages are closed. */
+/** Calls then before each of these calls of an object. */
+const before = (of, names, then) => {
+  for (const name of names.filter((n) => n in of)) {
+    const call = of[name]
+    of[name] = (...given) => (then(), call.apply(of, given))
+  }
+}
+
+/** A context with these options and its page, and what takes them back once their visitor leaves. */
 async function contextOf(browser, options) {
   const key = JSON.stringify(options)
   let found = left.get(key)?.pop()
   if (!found) {
     const context = await browser.newContext(options)
-    found = { context, origins: new Set(), spent: false }
-    const spend = (of, names) => {
-      for (const name of names) {
-        const call = of[name]
-        of[name] = (...given) => ((found.spent = true), call.apply(of, given))
-      }
-    }
-    spend(context, lasting)
-    spend(context.clock, lastingClock)
+    found = { context, origins: new Set(), sessions: [], spent: false }
+    const spend = () => (found.spent = true)
+    before(context, lasting, spend)
+    before(context.clock, lastingClock, spend)
     context.on("page", (page) => page.on("framenavigated", (frame) => found.origins.add(new URL(frame.url()).origin)))
+    const newCDPSession = context.newCDPSession
+    context.newCDPSession = async (page) => {
+      const session = await newCDPSession.call(context, page)
+      found.sessions.push(session)
+      return session
+    }
   }
   const { context, origins } = found
-  const page = await context.newPage()
-  const storage = await context.newCDPSession(page)
-  for (const origin of origins) if (origin !== "null") await storage.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage,service_workers" })
-  await storage.detach()
+  const page = found.page ?? (await context.newPage())
+  if (!found.page) before(page, lasting, () => (found.spent = true))
+  const devtools = await context.newCDPSession(page)
+  for (const origin of origins) if (origin !== "null") await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb,cache_storage,service_workers" })
+  await devtools.send("Page.resetNavigationHistory")
   origins.clear()
   const leave = async (empty) => {
     if (!empty || found.spent) return context.close()
-    await Promise.all(context.pages().map((p) => p.close()))
+    // What a page stores for itself alone can only be cleared from where it is; somebody else's site may be gone by now.
+    const [origin, ...others] = [...origins].filter((o) => o !== "null")
+    for (const name of listened) page.removeAllListeners(name)
+    const stays = origin && others.length === 0 && options.javaScriptEnabled !== false && (await page.goto(origin + "/robots.txt").catch(() => false))
+    found.page = stays ? page : undefined
+    await Promise.all(context.pages().filter((p) => p !== found.page).map((p) => p.close()))
+    if (stays) {
+      await page.evaluate(() => sessionStorage.clear())
+      await page.mouse.move(0, 0)
+      await page.setViewportSize(options.viewport)
+      await page.emulateMedia({ media: null, colorScheme: options.colorScheme ?? "light", forcedColors: options.forcedColors ?? "none", reducedMotion: options.reducedMotion })
+    }
+    await Promise.all(found.sessions.splice(0).map((s) => s.detach().catch(() => {})))
     await context.clearCookies()
     left.set(key, [...(left.get(key) ?? []), found])
   }
