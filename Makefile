@@ -204,8 +204,8 @@ long: ui build ## run the long proofs, for hours, and note in deploy/LONG.md whi
 	go run ./deploy/gate -long deploy/LONG.md $(or $(ONLY),$(LONG))
 
 .PHONY: languages
-languages: ## look at every screen in every language: nothing is in English, no word is cut
-	@EVERY_LANGUAGE=1 $(MAKE) --no-print-directory browser ONLY='wide.test.mjs every.test.mjs'
+languages: ## look at every screen in every language and width: nothing is in English, no word is cut, nothing moves while it loads
+	@EVERY_LANGUAGE=1 $(MAKE) --no-print-directory browser ONLY='wide.test.mjs every.test.mjs steady.test.mjs'
 
 .PHONY: compose-test
 compose-test: go ## run docker-compose.yml in containers, kill and scale them; with Docker or podman
