@@ -4,6 +4,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { before, test } from "node:test"
 import { checkModes, gone, visitor } from "./browser.mjs"
+import { wrong } from "./markup.mjs"
 import { state, until } from "./system.mjs"
 import { browser, checkScreens, desk, go, member, records, screens, team } from "./team.mjs"
 
@@ -65,7 +66,7 @@ test("every page that a service serves, in every mode", async () => {
   await person.end()
 })
 
-test("every screen of the team says everything in the language of the person", async () => {
+test("every screen of the team says everything in the language of the person, and is HTML", async () => {
   const folders = ["kit", "frame", "contacts", "booking", "forms", "settings", "team", "webhooks", "views", "parts"]
   const texts = (folder, language) => JSON.parse(readFileSync(new URL(`../../services/settings/internal/portal/web/src/${folder}/text/${language}.json`, import.meta.url)))
   const keys = new Set(folders.flatMap((f) => Object.keys(texts(f, "en"))))
@@ -77,7 +78,9 @@ test("every screen of the team says everything in the language of the person", a
     const found = []
     for (const path of screens.flatMap(([path]) => addresses(path))) {
       await go(v, path)
+      await v.page.getByRole("heading", { level: 1 }).waitFor()
       await gone(v.page, ".skeleton")
+      found.push(...(await wrong(path, await v.page.content())))
       const said = await v.page.evaluate(() => [...document.querySelectorAll("body *")].filter((e) => e.childElementCount === 0 && !e.closest("code, pre, option, [lang]:not(html)")).flatMap((e) => [e.textContent.trim(), e.ariaLabel, e.title, e.placeholder]))
       // A key without a text shows itself, and a hole without a value its name.
       for (const text of new Set(said)) if (text && (english.has(text) || keys.has(text) || /\{[a-z]+\}/.test(text))) found.push(`${path}: ${text}`)

@@ -1,19 +1,11 @@
-// Markup by the rules of HTML: what the server sends, with which people go on without script, what widgets draw, and the portal's screens as
-// they stand in the browser. html-validate knows which element may stand in which, the attributes of each, and what ids and labels lead to.
+// Markup by the rules of HTML: what the server sends, with which people go on without script, and what widgets draw. The portal's screens stand in
+// every.test.mjs.
 import assert from "node:assert/strict"
 import { before, test } from "node:test"
-import { HtmlValidate, StaticConfigLoader } from "html-validate/node"
-import { gone, host, visitor } from "./browser.mjs"
+import { host, visitor } from "./browser.mjs"
+import { wrong } from "./markup.mjs"
 import { Client, until } from "./system.mjs"
-import { browser, desk, go, member, records, screens, team } from "./team.mjs"
-
-const rules = new HtmlValidate(new StaticConfigLoader({ root: true, extends: ["html-validate:standard"] }))
-
-/** What is wrong in a document or a part of one. */
-async function wrong(name, html) {
-  const { results } = await rules.validateString(html)
-  return results.flatMap((r) => r.messages.map((m) => `${name}: ${m.ruleId}: ${m.message} at ${m.selector} in ${html.split("\n")[m.line - 1].slice(Math.max(0, m.column - 80), m.column + 120)}`))
-}
+import { browser, desk, records } from "./team.mjs"
 
 let ids, form
 before(async () => {
@@ -64,20 +56,6 @@ test("what widgets draw is HTML, at each step", async (t) => {
   await page.locator("svc-booking button[type=submit]").click()
   await page.locator("svc-booking .summary a").first().waitFor()
   await look("details refused", "svc-booking")
-  await v.end()
-  assert.deepEqual(found, [], found.join("\n"))
-})
-
-test("every screen of the team is HTML", async () => {
-  const v = await member()
-  await v.page.goto(team())
-  const found = []
-  for (const [path] of screens) {
-    await go(v, path.replace("$id", ids[path] ?? ""))
-    await v.page.getByRole("heading", { level: 1 }).waitFor()
-    await gone(v.page, ".skeleton")
-    found.push(...(await wrong(path, await v.page.content())))
-  }
   await v.end()
   assert.deepEqual(found, [], found.join("\n"))
 })
