@@ -243,7 +243,7 @@ func (r *Room) get(ctx context.Context, d *db.DB, in op.ByID) (out op.Approval, 
 func (r *Room) awaited(ctx context.Context, id uuid.UUID, read func() error) error {
 	for {
 		err := read()
-		if err == nil || fault.From(err).Code != "svc_not_found" || !r.isNew(id) {
+		if err == nil || fault.From(err).Code != "svc_not_found" || !isNew(id) {
 			return err
 		}
 		if db.Sleep(ctx, 50*time.Millisecond); ctx.Err() != nil {
@@ -252,13 +252,12 @@ func (r *Room) awaited(ctx context.Context, id uuid.UUID, read func() error) err
 	}
 }
 
-// isNew reports whether an id was made a moment ago.
-func (r *Room) isNew(id uuid.UUID) bool {
+// isNew reports whether an id was made a moment ago, by the real clock, which ids are made by.
+func isNew(id uuid.UUID) bool {
 	if id.Version() != 7 {
 		return false
 	}
-	made := time.Unix(id.Time().UnixTime())
-	age := r.DB.Now().Sub(made)
+	age := time.Since(time.Unix(id.Time().UnixTime()))
 	return age >= -arrives && age < arrives
 }
 
