@@ -392,7 +392,7 @@ func TestAMailThatNobodyCouldSendForDaysIsNotSentAnyMore(t *testing.T) {
 	s, inside, statuses := ownMails(t, box)
 	post(t, s, letterOf(t, "old@example.com"))
 	later := letterOf(t, "asked-early@example.com")
-	later.NotBefore = time.Now().Add(6 * 24 * time.Hour).Unix()
+	later.NotBefore = s.Now().Add(6 * 24 * time.Hour).Unix()
 	post(t, s, later)
 	s.Settle()
 	s.Travel(6*24*time.Hour + time.Hour)
