@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { beginWith, check, checkModes } from "./browser.mjs"
 import { Client, ripe, until } from "./system.mjs"
-import { desk, member as signedIn, open, openListening, team, unique } from "./team.mjs"
+import { deaf, desk, member as signedIn, open, openListening, team, unique } from "./team.mjs"
 
 /** A page of the administrator. sent are the bodies of what it sent to a form: a preview has to send none. */
 async function member(options = {}) {
@@ -420,7 +420,7 @@ test("Ctrl-K finds a form and the screens of forms", async () => {
 
 test("what fails to load says so and loads again; what does not exist, is off or is forbidden says that", async () => {
   const f = await form()
-  const v = await member()
+  const v = await deaf()
   for (const [path, call] of [["/forms", "**/v1/forms"], ["/forms/" + f.id, `**/v1/forms/${f.id}`], ["/submissions", "**/v1/submissions?*"]]) {
     let down = true
     await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { checkScreens, desk, member, open, team, unique } from "./team.mjs"
+import { checkScreens, deaf, desk, member, open, team, unique } from "./team.mjs"
 import { workbook } from "./xlsx.mjs"
 
 const choose = (v, name, content) => v.page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(content) })
@@ -215,7 +215,7 @@ test("what is in the trash is listed by itself and comes back", async () => {
 })
 
 test("what fails to load says so and loads again; without permission there is no import", async () => {
-  const v = await member()
+  const v = await deaf()
   let down = true
   await v.page.route("**/v1/imports?*", (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
   await v.page.goto(team() + "/import")

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { check, checkModes, visitor } from "./browser.mjs"
 import { Client, mails, ripe, until } from "./system.mjs"
-import { browser, desk, go, member, open, openListening, team, unique } from "./team.mjs"
+import { browser, deaf, desk, go, member, open, openListening, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -315,7 +315,7 @@ test("a request for support shows what goes along before it goes", async () => {
 })
 
 test("what fails to load says so and loads again", async () => {
-  const v = await member()
+  const v = await deaf()
   for (const [path, call] of [["/settings/general", "**/v1/settings/general"], ["/settings/fields", "**/v1/fields*"], ["/settings/mails", "**/v1/mails*"], ["/apps", "**/v1/apps"], ["/settings/assistants", "**/v1/integrations/ai"]]) {
     let down = true
     await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))

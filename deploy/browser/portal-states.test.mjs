@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { before, test } from "node:test"
 import { check } from "./browser.mjs"
 import { password, state, until } from "./system.mjs"
-import { desk, member, open, records, screens, team, unique } from "./team.mjs"
+import { deaf, desk, member, open, records, screens, team, unique } from "./team.mjs"
 
 let ids
 before(async () => (ids = await records()))
@@ -20,7 +20,7 @@ const failures = [
 const loading = screens.filter(([, { calls }]) => calls.length > 0)
 
 test("every screen says so when the connection fails, when it is tried again and the service answers 500, and 503, and loads at last", async () => {
-  const v = await member()
+  const v = await deaf()
   await v.page.clock.install()
   let failure, failed
   await v.page.route(/\/v1\/(?!live|auth\/session)/, (route) => (failure ? (failed++, failure.fail(route)) : route.continue()))

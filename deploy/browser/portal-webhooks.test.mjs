@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { afterEach, test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { checkScreens, desk, member, open, openListening, team, unique } from "./team.mjs"
+import { checkScreens, deaf, desk, member, open, openListening, team, unique } from "./team.mjs"
 
 /** A receiver that answers with its present status and text, and keeps what it got. */
 async function receiver() {
@@ -375,7 +375,7 @@ test("a colleague's webhook shows without reloading, by keyboard and in the pale
 })
 
 test("what fails says so and loads again; what is gone, empty or forbidden says that", async () => {
-  const v = await member()
+  const v = await deaf()
   await v.page.route("**/v1/webhooks", (route) => route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }))
   await v.page.goto(team() + "/webhooks")
   await v.page.getByText("The clock stands still.").waitFor()

@@ -28,6 +28,13 @@ export async function openListening(v, path, heading) {
   await network.detach()
 }
 
+/** A page that hears of no change: what somebody else has changed, or a test before, makes a screen read again by itself, also one that has failed. */
+export const deaf = async (options) => {
+  const v = await member(options)
+  await v.page.route("**/v1/live*", (route) => route.abort())
+  return v
+}
+
 /** Goes to a screen by the program's router, and waits until it has taken the place of the one before. */
 export async function go(v, path) {
   await v.page.evaluate(async ([to, patience]) => {
