@@ -113,11 +113,11 @@ chart-podman: go ## run the pods of the chart with podman, on an image built fro
 	cd deploy/kubernetes && GOWORK=off go test -count=1 -timeout 20m -v -tags podman -run TestPodmanRunsTheWorkloads .
 
 .PHONY: narrow
-narrow: launcher ## run the services' tests with one database connection each: what waits with it in hand fails
+narrow: ui launcher ## run the services' tests with one database connection each: what waits with it in hand fails
 	@TEST_NARROW=1 $(BIN)/local env -- go test -count=1 -p 2 ./services/...
 
 .PHONY: clocks
-clocks: launcher ## run the services' tests shortly before midnight and around the changes of summer time
+clocks: ui launcher ## run the services' tests shortly before midnight and around the changes of summer time
 	@for at in "$$(date -d tomorrow +%F) 23:59" "2027-03-27 22:30" "2027-03-28 00:30" "2027-10-30 22:30" "2027-10-31 01:30"; do \
 		echo "== $$at"; TEST_CLOCK="$$at" $(BIN)/local env -- go test -count=1 ./services/... || exit 1; \
 	done

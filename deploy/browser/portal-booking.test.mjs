@@ -461,7 +461,7 @@ test("time off names the appointments that fall into it, shades the calendar, an
 const lists = [["/calendar?view=day", "**/v1/calendar*"], ["/calendar?view=list", "**/v1/appointments?*"], ["/services", "**/v1/services*"], ["/hours", "**/v1/staff"]]
 
 test("what fails to load says so and loads again; what does not exist, is off or is forbidden says that", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   for (const [path, call] of lists) {
     let down = true
     await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))

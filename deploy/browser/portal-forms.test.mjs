@@ -420,7 +420,7 @@ test("Ctrl-K finds a form and the screens of forms", async () => {
 
 test("what fails to load says so and loads again; what does not exist, is off or is forbidden says that", async () => {
   const f = await form()
-  const v = await deaf()
+  const v = await deaf(await member())
   for (const [path, call] of [["/forms", "**/v1/forms"], ["/forms/" + f.id, `**/v1/forms/${f.id}`], ["/submissions", "**/v1/submissions?*"]]) {
     let down = true
     await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))

@@ -215,7 +215,7 @@ test("what is in the trash is listed by itself and comes back", async () => {
 })
 
 test("what fails to load says so and loads again; without permission there is no import", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   let down = true
   await v.page.route("**/v1/imports?*", (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
   await v.page.goto(team() + "/import")

@@ -315,7 +315,7 @@ test("a request for support shows what goes along before it goes", async () => {
 })
 
 test("what fails to load says so and loads again", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   for (const [path, call] of [["/settings/general", "**/v1/settings/general"], ["/settings/fields", "**/v1/fields*"], ["/settings/mails", "**/v1/mails*"], ["/apps", "**/v1/apps"], ["/settings/assistants", "**/v1/integrations/ai"]]) {
     let down = true
     await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))

@@ -20,7 +20,7 @@ const failures = [
 const loading = screens.filter(([, { calls }]) => calls.length > 0)
 
 test("every screen says so when the connection fails, when it is tried again and the service answers 500, and 503, and loads at last", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   await v.page.clock.install()
   let failure, failed
   await v.page.route(/\/v1\/(?!live|auth\/session)/, (route) => (failure ? (failed++, failure.fail(route)) : route.continue()))

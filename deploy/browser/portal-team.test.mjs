@@ -193,7 +193,7 @@ test("the audit log shows who did what, filters in the address, and grows by its
 })
 
 test("what fails says so and loads again; a colleague sees what is theirs and nothing that would be refused", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   for (const [path, call] of [["/people", "**/v1/staff"], ["/audit", "**/v1/audit-log*"]]) {
     await v.page.route(call, (route) => route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }))
     await v.page.goto(team() + path)

@@ -245,7 +245,7 @@ test("address, events and switch change; of two people who change one value the 
   assert.ok((await desk.admin.get("/webhooks/" + w.id)).events.includes("appointment.cancelled"))
 
   // A colleague gives it another name while this person types one, and the stream does not tell the screen.
-  await v.page.route("**/v1/live*", (route) => route.abort())
+  await deaf(v)
   await v.page.reload()
   await v.page.getByRole("button", { name: /^Name/ }).click()
   await v.page.getByRole("textbox", { name: "Name" }).fill("Mine " + unique())
@@ -375,7 +375,7 @@ test("a colleague's webhook shows without reloading, by keyboard and in the pale
 })
 
 test("what fails says so and loads again; what is gone, empty or forbidden says that", async () => {
-  const v = await deaf()
+  const v = await deaf(await member())
   await v.page.route("**/v1/webhooks", (route) => route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }))
   await v.page.goto(team() + "/webhooks")
   await v.page.getByText("The clock stands still.").waitFor()

@@ -26,7 +26,7 @@ test("a person signs in to the portal where they wanted to go", async () => {
 
 test("a page shows its heading and begins the first calls of its screen before its program", async () => {
   const ids = { "/contacts/$id": (await contact()).id, "/services/$id": desk.intake.id, "/people/$id": desk.user }
-  const v = await deaf()
+  const v = await deaf(await member())
   for (const [path, { calls }] of screens) {
     if (path.includes("$") && !ids[path]) continue
     const fill = (text) => text.replace("$id", ids[path])
@@ -298,7 +298,7 @@ test("j and k walk row by row, to both ends and over rows that came later", asyn
 })
 
 test("every state of a list says what is so and what to do", async () => {
-  const v = await deaf({ viewport: { width: 320, height: 740 } })
+  const v = await deaf(await member({ viewport: { width: 320, height: 740 } }))
   await v.page.goto(team() + "/contacts?search=nobody-has-this-name")
   await v.page.getByText("Nothing fits").waitFor()
   await check(v.page, "portal list, nothing fits")

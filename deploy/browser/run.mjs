@@ -26,8 +26,8 @@ if (files.length === 0) {
   console.error("No test file begins with " + wanted.join(" or "))
   process.exit(1)
 }
-// What a system does while nobody asks it for anything takes a tenth of a processor with four partitions of a topic, and with the two that
-// one machine has by itself half of that. The page for operators waits for what the controller measures, which takes a twentieth each second.
+// What a system does while nobody asks it for anything takes a sixteenth of a processor, a little less with the two partitions of a topic that it has
+// here than with four. The page for operators waits for what the controller measures, which takes a twentieth each second.
 // That system is also the one whose team signs in at a provider.
 const apart = (file) => ["operators.test.mjs", "organization.test.mjs"].includes(file)
 const others = files.filter((f) => !apart(f))

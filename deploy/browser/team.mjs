@@ -28,9 +28,8 @@ export async function openListening(v, path, heading) {
   await network.detach()
 }
 
-/** A page that hears of no change: what somebody else has changed, or a test before, makes a screen read again by itself, also one that has failed. */
-export const deaf = async (options) => {
-  const v = await member(options)
+/** Keeps changes from a page, and answers it: one by somebody else, or by a test before, makes a screen read again by itself, also one that has failed. */
+export const deaf = async (v) => {
   await v.page.route("**/v1/live*", (route) => route.abort())
   return v
 }

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"frontdesk/libs/bell"
 	"frontdesk/libs/db"
 	"frontdesk/libs/relay"
 	"frontdesk/proto"
@@ -39,7 +40,7 @@ type follower struct {
 	rows    map[string]row
 	gone    map[string]gone
 	pruned  time.Time
-	changed chan struct{} // closed and renewed by each change
+	changed bell.Bell // rung by each change
 	watch   []func(key string, value any, gone bool)
 	ready   atomic.Bool
 	whole   atomic.Bool
@@ -108,7 +109,7 @@ func NewTable[T any](b *Bus, topic string, decode func(key string, value []byte)
 
 func newFollower(b *Bus, topic string, decode func(key string, value []byte) (any, int64, error)) *follower {
 	return &follower{bus: b, topic: proto.TopicNamed(topic), decode: decode, check: checkTable,
-		rows: map[string]row{}, gone: map[string]gone{}, changed: make(chan struct{}), place: place{checked: b.checker(topic), read: map[string]int64{}}}
+		rows: map[string]row{}, gone: map[string]gone{}, place: place{checked: b.checker(topic), read: map[string]int64{}}}
 }
 
 // NewRecordTable makes a table of a record topic: the newest record of each key, decoded from its JSON.
@@ -167,9 +168,7 @@ func (t *Table[T]) All() map[string]T {
 // Wait returns true once ok does, or false when ctx ends before. ok is called at once and after each change.
 func (t *follower) Wait(ctx context.Context, ok func() bool) bool {
 	for {
-		t.mu.RLock()
-		changed := t.changed
-		t.mu.RUnlock()
+		changed := t.changed.Next()
 		if ok() {
 			return true
 		}
@@ -470,6 +469,5 @@ func (t *follower) report(key string, v any, gone bool) {
 	for _, f := range t.watch {
 		f(key, v, gone)
 	}
-	close(t.changed)
-	t.changed = make(chan struct{})
+	t.changed.Ring()
 }

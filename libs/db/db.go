@@ -5,7 +5,6 @@ package db
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"frontdesk/libs/bell"
 	"frontdesk/libs/erasure"
 )
 
@@ -33,7 +33,7 @@ type DB struct {
 	AppOff func() bool
 
 	woken   chan struct{}    // wakes the relay
-	news    bell             // wakes workers
+	news    bell.Bell        // wakes workers
 	shares  [2]chan struct{} // an element for each connection in use, by Share
 	waiting atomic.Int64     // for a connection
 	full    fullBuckets
@@ -55,34 +55,10 @@ func (d *DB) Wake() {
 }
 
 // WakeWorkers makes workers look for work now. A transaction that handles messages does it when it commits.
-func (d *DB) WakeWorkers() { d.news.ring() }
+func (d *DB) WakeWorkers() { d.news.Ring() }
 
 // News is closed when workers of this process are to look for work.
-func (d *DB) News() <-chan struct{} { return d.news.next() }
-
-// bell wakes all who wait for its next ring.
-type bell struct {
-	mu   sync.Mutex
-	rung chan struct{} // nil while nobody waits
-}
-
-func (b *bell) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.rung == nil {
-		b.rung = make(chan struct{})
-	}
-	return b.rung
-}
-
-func (b *bell) ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.rung != nil {
-		close(b.rung)
-		b.rung = nil
-	}
-}
+func (d *DB) News() <-chan struct{} { return d.news.Next() }
 
 // Sleep returns after a time, or when ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {

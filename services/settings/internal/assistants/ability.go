@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -82,8 +81,8 @@ const cancelChannel = "settings_cancelled"
 
 func (r *Room) newAdapter(approvals mcp.Approvals) *mcp.Adapter {
 	return mcp.New(mcp.Options{PublicURL: r.Config.PublicURL,
-		Gateway: r.Config.Gateway(), Auth: r.Auth, Abilities: r.exposed, Changed: r.changes.next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
-		Approvals: approvals, Decided: r.decided.next,
+		Gateway: r.Config.Gateway(), Auth: r.Auth, Abilities: r.exposed, Changed: r.changes.Next, Stopping: r.stopping, Key: r.Keys.For("mcp sessions"),
+		Approvals: approvals, Decided: r.decided.Next,
 		Elsewhere: func(ctx context.Context, call string) error {
 			return r.DB.Do(ctx, func(tx *db.Tx) error { return tx.Notify(ctx, cancelChannel, call) })
 		}})
@@ -99,39 +98,14 @@ func (r *Room) hearCancelled(ctx context.Context) {
 
 // watchAbilities makes changes be told of all that decides which abilities a caller has.
 func (r *Room) watchAbilities() {
-	r.Apps.Watch(r.changes.happened)
-	r.apps.Watch(r.changes.happened)
-	r.Identity.Table.Watch(func(string, *proto.Identity, bool) { r.changes.happened() })
+	r.Apps.Watch(r.changes.Ring)
+	r.apps.Watch(r.changes.Ring)
+	r.Identity.Table.Watch(func(string, *proto.Identity, bool) { r.changes.Ring() })
 	r.Site.Table.Watch(func(key string, _ json.RawMessage, _ bool) {
 		if key == document.Assistants {
-			r.changes.happened()
+			r.changes.Ring()
 		}
 	})
-}
-
-// changes lets any number of readers wait for the next change of something.
-type changes struct {
-	mu   sync.Mutex
-	told chan struct{}
-}
-
-// next returns a channel that the next change closes.
-func (c *changes) next() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.told == nil {
-		c.told = make(chan struct{})
-	}
-	return c.told
-}
-
-func (c *changes) happened() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.told != nil {
-		close(c.told)
-		c.told = nil
-	}
 }
 
 func (r *Room) aiStatus(ctx context.Context, tx *db.Tx, _ op.None) (aIStatus, error) {

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/libs/app"
 	"frontdesk/libs/auth"
+	"frontdesk/libs/bell"
 	"frontdesk/libs/bus"
 	"frontdesk/libs/db"
 	"frontdesk/libs/fetch"
@@ -28,7 +29,7 @@ type Room struct {
 	apps   *apps.Room
 	people *people.Room
 	// changes happen to what decides which abilities a caller has, decided are the ends of approvals.
-	changes, decided changes
+	changes, decided bell.Bell
 	// stopping is closed when the process has to stop.
 	stopping <-chan struct{}
 	// client reads how programs describe themselves.
@@ -41,7 +42,7 @@ func New(k *app.Kit, a *apps.Room, p *people.Room, approvals mcp.Approvals, stop
 	r := &Room{Kit: k, apps: a, people: p, stopping: stopping}
 	r.client, r.adapter = fetch.Client(r.fetch()), r.newAdapter(approvals)
 	r.watchAbilities()
-	approvals.Watch(r.decided.happened)
+	approvals.Watch(r.decided.Ring)
 	return r
 }
 

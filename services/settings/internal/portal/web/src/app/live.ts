@@ -41,10 +41,10 @@ export function follow(queries: QueryClient, outdated: () => void) {
     const changes = waiting
     waiting = []
     reload(changes)
-    // Other services list people from copies, which may arrive after the change is announced: seconds, while the embedded broker compacts.
-    const people = changes.filter((c) => c.type === "user")
-    if (people.length > 0) for (const late of [2000, 10_000]) setTimeout(() => reload(people), late)
-    if (changes.some((c) => nouns[c.type]?.includes("news"))) setTimeout(() => reload([{ type: "new" }]), 2000)
+    // Other services list people, and news, from copies, which may arrive after the change is announced: seconds, while the embedded broker compacts.
+    const copied = changes.filter((c) => c.type === "user")
+    if (changes.some((c) => nouns[c.type]?.includes("news"))) copied.push({ type: "new" })
+    if (copied.length > 0) for (const late of [2000, 10_000]) setTimeout(() => reload(copied), late)
   }
   // As long as changes keep coming, such as from an import, the pauses between two loads grow.
   let calm: ReturnType<typeof setTimeout>
