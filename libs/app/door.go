@@ -53,8 +53,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d.leaving.Load() {
 		w.Header().Set("Connection", "close")
 	}
-	if r.URL.Path == "/readyz" {
+	switch r.URL.Path {
+	case "/readyz":
 		d.answerReady(w)
+		return
+	case "/livez":
 		return
 	}
 	select {

@@ -94,6 +94,7 @@ type condition struct{ For, Why string }
 // waitsFor is what the service says it needs before it is ready.
 func (s *started) waitsFor(t *testing.T) []condition {
 	t.Helper()
+	require.Equal(t, 200, s.get(t, "/livez").StatusCode, "it serves")
 	res := s.get(t, "/readyz")
 	var body struct {
 		Ready    bool

@@ -59,8 +59,11 @@ const adminPoint = "traefik"
 // orDown follows the name of a service in that of its failover.
 const orDown = "-OR-DOWN"
 
-// readyPath is where a replica says whether it takes requests.
-const readyPath = "/readyz"
+// readyPath is where a replica says whether it takes requests, and livePath where it answers as long as it serves.
+const (
+	readyPath = "/readyz"
+	livePath  = "/livez"
+)
 
 // Paths of the controller's answers, behind AnswersURL. Visitors cannot ask for them: Traefik puts unknownPath before every
 // path that comes from outside.
@@ -134,7 +137,7 @@ func Config(manifests []*proto.Manifest, apps Apps, opts Options) *Configuration
 		Middlewares: []string{headersOf(classPublic), tooLarge}, Service: answers,
 	}
 	// Replicas say on the port of their API whether they are ready. That is for Traefik, not for visitors.
-	c.HTTP.Routers[internal] = Router{EntryPoints: c.entryPoints, Rule: "Path(`" + readyPath + "`)", Priority: priorityTooLarge, Middlewares: []string{headersOf(classPublic), unknown}, Service: answers}
+	c.HTTP.Routers[internal] = Router{EntryPoints: c.entryPoints, Rule: "Path(`" + readyPath + "`) || Path(`" + livePath + "`)", Priority: priorityTooLarge, Middlewares: []string{headersOf(classPublic), unknown}, Service: answers}
 	// Traefik's own routers for these would answer to any name, so also to one of an attacker's that resolves to this machine.
 	own := "HostRegexp(`^(?:" + adminNames(opts.AdminHosts) + ")$`) && !HeaderRegexp(`Sec-Fetch-Site`, `cross-site|same-site`)"
 	c.HTTP.Routers[api] = Router{EntryPoints: []string{adminPoint}, Rule: "PathPrefix(`/api`) && " + own, Service: "api@internal"}
@@ -157,14 +160,24 @@ func adminNames(hosts []string) string {
 var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
 // addService adds a service. Of several replicas only those take requests that say that they are ready: one that starts, stops or
-// does not move is left out after five seconds at most. One replica alone is not asked, because nobody could take its place, and
-// a process that is busy must not lose its callers for that.
+// does not move is left out after five seconds at most. While none says so, those take them that answer at all: one that stops serves on for a
+// while, and it may say so before Traefik has seen that another one is ready. One replica alone is not asked, because nobody could take its
+// place, and a process that is busy must not lose its callers for that.
 func (c *Configuration) addService(name string, b LoadBalancer) {
-	if len(b.Servers) > 1 {
-		b.HealthCheck = &HealthCheck{Path: readyPath, Interval: "500ms", UnhealthyInterval: "100ms", Timeout: "5s"}
-		c.HTTP.Services[name+orDown] = Service{Failover: &Failover{Service: name, Fallback: down}}
+	if len(b.Servers) < 2 {
+		c.HTTP.Services[name] = Service{LoadBalancer: &b}
+		return
 	}
+	alive := c.addChecked(name+"-ALIVE", b, HealthCheck{Path: livePath, Interval: "2s", UnhealthyInterval: "500ms", Timeout: "5s"}, down)
+	c.addChecked(name, b, HealthCheck{Path: readyPath, Interval: "500ms", UnhealthyInterval: "100ms", Timeout: "5s"}, alive)
+}
+
+// addChecked adds a service whose servers are checked, and its failover, whose name it returns.
+func (c *Configuration) addChecked(name string, b LoadBalancer, check HealthCheck, fallback string) string {
+	b.HealthCheck = &check
 	c.HTTP.Services[name] = Service{LoadBalancer: &b}
+	c.HTTP.Services[name+orDown] = Service{Failover: &Failover{Service: name, Fallback: fallback}}
+	return name + orDown
 }
 
 // reach is the service to which the requests for one go: by way of its failover, if it has one.

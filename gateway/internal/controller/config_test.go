@@ -240,8 +240,10 @@ func TestEveryReplicaOfAServiceIsAServer(t *testing.T) {
 
 func TestOnlyAServiceWithSeveralReplicasIsAskedWhichAreReady(t *testing.T) {
 	c := Config(house(), Apps{}, testOptions)
-	require.Equal(t, &Failover{Service: "booking", Fallback: down}, c.HTTP.Services[takes(c, "GET", "/v1/booking/slots").Service].Failover)
+	require.Equal(t, &Failover{Service: "booking", Fallback: "booking-ALIVE" + orDown}, c.HTTP.Services[takes(c, "GET", "/v1/booking/slots").Service].Failover)
 	require.Equal(t, readyPath, c.HTTP.Services["booking"].LoadBalancer.HealthCheck.Path)
+	require.Equal(t, &Failover{Service: "booking-ALIVE", Fallback: down}, c.HTTP.Services["booking-ALIVE"+orDown].Failover)
+	require.Equal(t, livePath, c.HTTP.Services["booking-ALIVE"].LoadBalancer.HealthCheck.Path)
 	require.Nil(t, c.HTTP.Services[takes(c, "GET", "/v1/contacts").Service].LoadBalancer.HealthCheck)
 }
 

@@ -440,17 +440,21 @@ func TestOnlyReplicasThatAreReadyGetRequests(t *testing.T) {
 	g := startGateway(t, nil)
 	type replica struct {
 		*httptest.Server
-		ready atomic.Bool
-		got   atomic.Int64
+		ready, alive atomic.Bool
+		got          atomic.Int64
 	}
 	start := func() *replica {
 		r := &replica{}
 		r.ready.Store(true)
+		r.alive.Store(true)
 		r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if req.URL.Path != readyPath {
+			switch req.URL.Path {
+			case readyPath, livePath:
+				if !r.alive.Load() || req.URL.Path == readyPath && !r.ready.Load() {
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+			default:
 				r.got.Add(1)
-			} else if !r.ready.Load() {
-				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 		}))
 		// A request on a kept connection that ends at that moment may have been read: it is refused instead of tried again.
@@ -474,14 +478,24 @@ func TestOnlyReplicasThatAreReadyGetRequests(t *testing.T) {
 
 	one.ready.Store(false)
 	require.Eventually(t, func() bool { before := one.got.Load(); return calls(10, 200) == 10 && one.got.Load() == before }, 5*time.Second, 50*time.Millisecond)
+	// The one that stops says so before the gateway sees that the one that has begun is ready.
 	two.ready.Store(false)
+	require.Eventually(t, func() bool {
+		before := one.got.Load()
+		require.Equal(t, 10, calls(10, 200), "while none is ready those answer that serve")
+		return one.got.Load() > before
+	}, 5*time.Second, 50*time.Millisecond)
+	one.alive.Store(false)
+	two.alive.Store(false)
 	require.Eventually(t, func() bool { return calls(1, 503) == 1 }, 5*time.Second, 50*time.Millisecond)
 	res, body := g.do("GET", "/v1/contacts?url=/elsewhere", nil, "Accept", "text/html")
 	g.refused(res, body, 503, "svc_unavailable")
 	require.Equal(t, "2", res.Header.Get("Retry-After"))
+	two.alive.Store(true)
 	two.ready.Store(true)
 	require.Eventually(t, func() bool { return calls(1, 200) == 1 }, 5*time.Second, 50*time.Millisecond)
 
+	one.alive.Store(true)
 	one.ready.Store(true)
 	require.Eventually(t, func() bool { before := one.got.Load(); calls(2, 200); return one.got.Load() > before }, 5*time.Second, 50*time.Millisecond)
 	one.Close()
