@@ -65,8 +65,35 @@ func struck(other string) string {
 }
 
 // traces are what may not be left: the address in any spelling, each name as a word, also behind the escape of a line's end, the number.
-func (p person) traces() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|\\[nrt]|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|` + p.first[:3] + `\x{ad}` + p.first[3:] + `|470 ?` + p.phone[len("+32 470 "):])
+func (p person) traces() traces {
+	number := p.phone[len("+32 470 "):]
+	return traces{
+		regexp.MustCompile(`(?i)(^|\\[nrt]|[^\pL\pN])(` + p.first + `|` + p.last + `)($|[^\pL\pN])|` + p.first[:3] + `\x{ad}` + p.first[3:] + `|470 ?` + number),
+		[]string{strings.ToLower(p.first), strings.ToLower(p.last), strings.ToLower(p.first[3:]), number},
+	}
+}
+
+// traces are what an expression matches. Each match has a word in it, in lower case: where no word is, the expression is not asked, which is slow.
+type traces struct {
+	what  *regexp.Regexp
+	words []string
+}
+
+// literal are the traces of a text, in this spelling.
+func literal(text string) traces {
+	return traces{regexp.MustCompile(regexp.QuoteMeta(text)), []string{strings.ToLower(text)}}
+}
+
+// in is where the traces begin in a text, or -1.
+func (w traces) in(text string) int {
+	lower := strings.ToLower(text)
+	if !slices.ContainsFunc(w.words, func(word string) bool { return strings.Contains(lower, word) }) {
+		return -1
+	}
+	if at := w.what.FindStringIndex(text); at != nil {
+		return at[0]
+	}
+	return -1
 }
 
 //e2e:broker
@@ -201,7 +228,8 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 
 	require.EqualValues(t, 2, d.Admin.Post(t, "/privacy/erase", map[string]string{"email": strings.ToUpper(p.ascii)}).Is(200).Field("erased"))
 	require.EqualValues(t, 1, d.Admin.Post(t, "/privacy/erase", map[string]string{"email": q.email}).Is(200).Field("erased"))
-	gone(t, regexp.MustCompile(p.traces().String()+`|(?i)o'`+q.first+`@`))
+	gone(t, p.traces())
+	gone(t, traces{regexp.MustCompile(`(?i)o'` + q.first + `@`), []string{strings.ToLower(q.first)}})
 	for _, id := range []string{contact, twin, trashed} {
 		until.Holds(t, func() bool { return erased(t, id) }, time.Minute, 200*time.Millisecond, "the last event of %s is not contact.erased", id)
 	}
@@ -235,9 +263,9 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	require.Equal(t, []any{"erased", "svc_invalid_param", "erased", "erased"}, []any{errors.Field("errors.0.code"), errors.Field("errors.1.code"), errors.Field("errors.2.code"), errors.Field("errors.3.code")})
 	d.Admin.Get(t, "/organizations/"+big).Is(200)
 	system.Eventually(t, func() bool {
-		return slices.Contains(tablesWith(t, regexp.MustCompile("Small "+p.word)), "webhooks.message")
+		return slices.Contains(tablesWith(t, literal("Small "+p.word)), "webhooks.message")
 	}, "merging organizations erases nobody")
-	require.Contains(t, strings.Join(tablesWith(t, regexp.MustCompile("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
+	require.Contains(t, strings.Join(tablesWith(t, literal("jan"+strings.ToLower(p.first))), " "), "webhooks.attempt")
 }
 
 func TestAnAddressWithoutAContactIsErasedToo(t *testing.T) {
@@ -321,21 +349,21 @@ func produce(t testing.TB, topic, key string, env *proto.Envelope) {
 }
 
 // gone requires that traces are in no table, in no newest message of a record and in no file.
-func gone(t *testing.T, traces *regexp.Regexp) {
+func gone(t *testing.T, what traces) {
 	t.Helper()
 	var left []string
 	until.Holds(t, func() bool {
 		// All topics are read for seconds, in which a table may have changed.
-		if left = tablesWith(t, traces); len(left) == 0 {
-			left = topicsWith(t, traces)
+		if left = tablesWith(t, what); len(left) == 0 {
+			left = topicsWith(t, what)
 		}
 		return len(left) == 0
 	}, time.Minute, 300*time.Millisecond, "left behind: %v", &left)
-	require.Empty(t, filesWith(t, traces))
+	require.Empty(t, filesWith(t, what))
 }
 
 // tablesWith are the tables, of all services, with a row in which something matches, as text or in bytes.
-func tablesWith(t *testing.T, what *regexp.Regexp) (tables []string) {
+func tablesWith(t *testing.T, what traces) (tables []string) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), sys.Now(t).Database)
 	require.NoError(t, err)
@@ -352,7 +380,7 @@ func tablesWith(t *testing.T, what *regexp.Regexp) (tables []string) {
 		found := false
 		var row string
 		_, err = pgx.ForEachRow(rows, []any{&row}, func() error {
-			found = found || what.MatchString(row) || what.MatchString(bytesIn(row))
+			found = found || what.in(row) >= 0 || what.in(bytesIn(row)) >= 0
 			return nil
 		})
 		require.NoError(t, err)
@@ -380,7 +408,7 @@ func bytesIn(row string) string {
 
 // topicsWith are the compacted topics in which the newest message of a key matches: older ones are compacted away. The other
 // topics drop everything after a week.
-func topicsWith(t *testing.T, what *regexp.Regexp) (found []string) {
+func topicsWith(t *testing.T, what traces) (found []string) {
 	t.Helper()
 	for _, topic := range proto.Topics {
 		if !topic.Compacted {
@@ -388,7 +416,7 @@ func topicsWith(t *testing.T, what *regexp.Regexp) (found []string) {
 		}
 		for key, value := range newest(t, topic.Name) {
 			text := string(bytes.ToValidUTF8(value, []byte(" ")))
-			if what.MatchString(text) || value != nil && what.MatchString(key) {
+			if what.in(text) >= 0 || value != nil && what.in(key) >= 0 {
 				found = append(found, topic.Name+" "+key)
 			}
 		}
@@ -398,7 +426,7 @@ func topicsWith(t *testing.T, what *regexp.Regexp) (found []string) {
 
 // filesWith are the files of the run that match. The database and the broker have been looked through; mails that were
 // delivered are in other people's boxes, for which the mail sink stands.
-func filesWith(t *testing.T, what *regexp.Regexp) (found []string) {
+func filesWith(t *testing.T, what traces) (found []string) {
 	t.Helper()
 	looked := 0
 	err := filepath.WalkDir(sys.Data, func(path string, e fs.DirEntry, err error) error {
@@ -417,8 +445,8 @@ func filesWith(t *testing.T, what *regexp.Regexp) (found []string) {
 			return nil // gone, or not a file to read
 		}
 		looked++
-		if m := what.FindIndex(raw); m != nil {
-			found = append(found, fmt.Sprintf("%s: …%s…", path, raw[max(0, m[0]-200):min(len(raw), m[1]+200)]))
+		if at := what.in(string(raw)); at >= 0 {
+			found = append(found, fmt.Sprintf("%s: …%s…", path, raw[max(0, at-200):min(len(raw), at+200)]))
 		}
 		return nil
 	})
