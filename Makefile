@@ -65,15 +65,18 @@ SUITES := browser units e2e runbook programs chart rules
 suite-%:
 	@deploy/gate/suite $* $(MAKE) --no-print-directory $*
 
+# What runs for a test collects its garbage less often, which takes a tenth less processor time.
+units programs e2e e2e-apache runbook browser interfaces dead: export GOGC := 400
+
 # Tests of a service wait more than they compute, so more packages run at once than there are processors, but in the gate, where another suite runs
-# beside them. Their garbage is collected less often, which takes a tenth less processor time.
+# beside them.
 .PHONY: units
 units: launcher $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
-	@GOGC=400 $(BIN)/local env -- $(GOTEST) -p $(if $(TEST_RESULTS),2,4) $(or $(PACKAGES),$(UNITS))
+	@$(BIN)/local env -- $(GOTEST) -p $(if $(TEST_RESULTS),2,4) $(or $(PACKAGES),$(UNITS))
 
 .PHONY: programs
 programs: build $(GOTESTSUM) ## run the tests of what starts programs: the gateway with Traefik, the launcher, the tools of deploy
-	@GOGC=400 TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(GOTEST) -count=1 -p 2 -tags traefik $(or $(PACKAGES),$(PROGRAMS))
+	@TRAEFIK_BIN=$(CURDIR)/$(BIN)/traefik $(GOTEST) -count=1 -p 2 -tags traefik $(or $(PACKAGES),$(PROGRAMS))
 
 # Packages whose tests start no other program, among them the rules that all code has to hold.
 PURE = $$(go list -test -f '{{if and (not .ForTest) (eq .Name "main")}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | grep -Ev ' frontdesk/libs/(db/dbtest|db/pgserver|caldavtest)( |$$)' | sed -n 's/\.test .*//p' | grep -Ev '$(SYSTEMS)')
@@ -273,7 +276,7 @@ lint: $(GOLANGCI)
 
 .PHONY: dead
 dead: go
-	@GOGC=400 go run ./deploy/dead -tags traefik,podman,squawk,mutations ./... ./gateway/...
+	@go run ./deploy/dead -tags traefik,podman,squawk,mutations ./... ./gateway/...
 
 # Packages with files that main on the server does not have as they are here.
 .PHONY: lint-changed
