@@ -31,7 +31,7 @@ const { answerSignIn, follow, onSignedIn } = await modules("app/live", "app/sess
 let loads, told
 beforeEach(() => {
   mock.timers.reset()
-  mock.timers.enable({ apis: ["setTimeout"] })
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1e9 })
   streams = []
   sent.length = 0
   loads = []
@@ -103,25 +103,42 @@ test("signing in again asks for the stream at once", () => {
   assert.equal(streams.length, 4)
 })
 
+const change = () => streams[0].say("change", { type: "contact", id: "1" })
+
 test("as long as changes keep coming the pauses between two loads grow, and a hidden page loads nothing", () => {
-  const change = () => streams[0].say("change", { type: "contact", id: "1" })
   change()
   wait(250)
   assert.equal(loads.length, 1)
   change()
-  wait(250)
+  wait(499)
   assert.equal(loads.length, 1)
-  wait(250)
+  wait(1)
   assert.equal(loads.length, 2)
+  for (const [seconds, n] of [[1, 3], [2, 4], [4, 5], [5, 6], [5, 7]]) {
+    for (let i = 0; i < seconds * 10; i++) {
+      change()
+      wait(100)
+    }
+    assert.equal(loads.length, n, `${seconds} seconds of changes`)
+  }
   document.hidden = true
   change()
-  wait(1000)
+  wait(5000)
   document.hidden = false
-  assert.deepEqual(loads.map((l) => l.refetchType), ["active", "active", "none"])
-  wait(20_000)
+  assert.deepEqual(loads.slice(-2).map((l) => l.refetchType), ["active", "none"])
+  wait(10_000)
   change()
   wait(250)
-  assert.equal(loads.length, 4, "after a calm the first pause again")
+  assert.equal(loads.length, 9, "after a calm the first pause again")
+})
+
+test("a change now and then loads at once, however many there were", () => {
+  for (let n = 1; n < 40; n++) {
+    change()
+    wait(250)
+    assert.equal(loads.length, n)
+    wait(750)
+  }
 })
 
 test("a change of a role reaches the screen of roles, and other rights are told", () => {

@@ -22,13 +22,13 @@ const nouns: Record<string, string[]> = {
   mail_template: ["mail-templates"],
 }
 
-/** Milliseconds: the pause before a changed record loads, and before a stream that was refused is asked for again. */
+/** Milliseconds: the pauses between two loads of what has changed, and the longest before a stream that was refused is asked for again. */
 const [shortest, longest, rarest] = [250, 5000, 30_000]
 
 /** outdated runs when the person has other rights than the page was made for. */
 export function follow(queries: QueryClient, outdated: () => void) {
   let waiting: Change[] = []
-  let pause = shortest
+  let [pause, last] = [shortest, 0]
   // What is hidden loads when somebody looks at it.
   const refetchType = () => (document.hidden ? "none" : "active")
   const reload = (changes: Change[]) =>
@@ -40,21 +40,19 @@ export function follow(queries: QueryClient, outdated: () => void) {
   const load = () => {
     const changes = waiting
     waiting = []
+    last = Date.now()
     reload(changes)
     // Other services list people, and news, from copies, which may arrive after the change is announced: seconds, while the embedded broker compacts.
     const copied = changes.filter((c) => c.type === "user")
     if (changes.some((c) => nouns[c.type]?.includes("news"))) copied.push({ type: "new" })
     if (copied.length > 0) for (const late of [2000, 10_000]) setTimeout(() => reload(copied), late)
   }
-  // As long as changes keep coming, such as from an import, the pauses between two loads grow.
-  let calm: ReturnType<typeof setTimeout>
+  // As long as changes keep coming, such as from an import, the pauses grow. One that comes after a calm loads at once.
   const take = (c: Change) => {
-    if (waiting.push(c) === 1) {
-      setTimeout(load, pause)
-      pause = Math.min(pause * 2, longest)
-    }
-    clearTimeout(calm)
-    calm = setTimeout(() => (pause = shortest), 2 * longest)
+    if (waiting.push(c) > 1) return
+    const since = Date.now() - last
+    pause = since < 2 * pause ? Math.min(2 * pause, longest) : shortest
+    setTimeout(load, Math.max(shortest, pause - since))
   }
   const others = new BroadcastChannel("svc-live")
   others.onmessage = (e: MessageEvent<Change | "all">) => (e.data === "all" ? all() : take(e.data))
