@@ -78,7 +78,7 @@ func (a *Adapter) fingerprint(c caller) string {
 // subscription when watch does. The library knows the subscription when begun is closed.
 func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s *sdk.Server, follows []uuid.UUID, begun <-chan struct{}) {
 	defer end()
-	told, offered := map[uuid.UUID]bool{}, names(a.toolsOf(c))
+	told, offered := map[uuid.UUID]bool{}, names(a.toolsOf(c, ""))
 	select {
 	case <-ctx.Done():
 		return
@@ -86,7 +86,7 @@ func (a *Adapter) keep(ctx context.Context, end func(), c caller, seen string, s
 	}
 	a.watch(ctx, c, seen, func(now caller) {
 		s.RemoveTools(offered...)
-		tools := a.toolsOf(now)
+		tools := a.toolsOf(now, "")
 		for _, t := range tools {
 			s.AddTool(t.Tool, t.handle)
 		}

@@ -88,31 +88,28 @@ func (a *Adapter) server(ctx context.Context, c caller, m message) *sdk.Server {
 	a.addResources(ctx, s, c, m)
 	switch m.Method {
 	case "tools/list", listening:
-		for _, t := range a.toolsOf(c) {
+		for _, t := range a.toolsOf(c, "") {
 			s.AddTool(t.Tool, t.handle)
 		}
 	case "tools/call":
-		name := m.tool()
-		for _, t := range a.toolsOf(c) {
-			// A model that has read the ability's own name calls the tool by it.
-			if t.Name == name || c.groups != nil && strings.TrimPrefix(t.Name, toolPrefix) == abilityOf(name) {
-				t.Name = name
-				s.AddTool(t.Tool, t.handle)
-			}
+		for _, t := range a.toolsOf(c, m.tool()) {
+			s.AddTool(t.Tool, t.handle)
 		}
 	}
 	return s
 }
 
-// toolsOf are the tools of a caller.
-func (a *Adapter) toolsOf(c caller) []tool {
+// toolsOf are the tools of a caller: the one of that name, or all without one.
+func (a *Adapter) toolsOf(c caller, name string) (all []tool) {
 	if len(c.groups) == 0 {
-		return []tool{a.discover(c), a.describe(c), a.execute(c)}
+		return slices.DeleteFunc([]tool{a.discover(c), a.describe(c), a.execute(c)}, func(t tool) bool { return name != "" && name != t.Name })
 	}
-	var all []tool
 	for _, x := range a.visible(c) {
-		if slices.Contains(c.groups, x.Group) {
-			all = append(all, a.toolFor(c, x))
+		// A model that has read the ability's own name calls the tool by it.
+		if slices.Contains(c.groups, x.Group) && (name == "" || abilityOf(x.GetName()) == abilityOf(name)) {
+			t := a.toolFor(c, x)
+			t.Name = cmp.Or(name, t.Name)
+			all = append(all, t)
 		}
 	}
 	return all
