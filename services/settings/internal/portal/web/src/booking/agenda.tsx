@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router"
 import { CalendarDays, CalendarPlus } from "lucide-react"
 import { useRef } from "react"
 import { api, take } from "@/api/client"
-import { Button, ButtonLink } from "@/kit/button"
+import { ButtonLink } from "@/kit/button"
 import { dayOf, dayWords, timeText, today } from "@/kit/dates"
-import { useList, useWalk } from "@/kit/list"
+import { NextPage, useList, useWalk } from "@/kit/list"
 import { can } from "@/kit/start"
 import { Blank, Failed, Skeleton } from "@/kit/states"
 import { t } from "@/kit/text"
@@ -37,7 +37,7 @@ export function Agenda({ from, to, status, ...narrow }: { from: string; to: stri
           </ul>
         </section>
       ))}
-      {list.hasNextPage && <div><Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
+      {list.hasNextPage && <div><NextPage list={list} /></div>}
     </div>
   )
 }

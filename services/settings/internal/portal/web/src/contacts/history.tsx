@@ -6,7 +6,7 @@ import { api, ifMatch, take, type Schema } from "@/api/client"
 import { addNote } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { confirm } from "@/kit/dialog"
-import { Choice, useList, type Page } from "@/kit/list"
+import { Choice, NextPage, useList, type Page } from "@/kit/list"
 import { Actions } from "@/kit/menu"
 import { can, me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
@@ -38,7 +38,7 @@ export function History({ kind, id, readOnly }: Of & { readOnly: boolean }) {
         <Timeline entries={list.items} named={kind === "organizations"} beside={(e) => mine(e) && <NoteMenu kind={kind} id={id} note={e} onEdit={() => setEditing(e.id)} />}
           instead={(e) => editing === e.id && <EditNote at={key} kind={kind} id={id} note={e} onClose={() => setEditing(undefined)} />} />
       )}
-      {list.hasNextPage && <div><Button small busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
+      {list.hasNextPage && <div><NextPage list={list} small /></div>}
     </div>
   )
 }

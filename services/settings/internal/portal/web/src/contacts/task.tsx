@@ -7,7 +7,7 @@ import { createTask, updateTask } from "@/api/limits"
 import { Button } from "@/kit/button"
 import { Dialog } from "@/kit/dialog"
 import { Form, SelectField, text, TextArea, TextField, useDraftForm, useForm } from "@/kit/form"
-import { useList } from "@/kit/list"
+import { NextPage, useList } from "@/kit/list"
 import { Panel } from "@/kit/panel"
 import { can, me } from "@/kit/start"
 import { Failed, Skeleton } from "@/kit/states"
@@ -54,7 +54,7 @@ export function Tasks({ about, readOnly, owner }: { about: { contact: string } |
       <div className="panel-body stack">
         {!readOnly && <AddTask about={about} owner={owner} />}
         {list.isPending ? <Skeleton lines={2} /> : list.isError && list.items.length === 0 ? <Failed error={list.error} retry={() => void list.refetch()} /> : list.items.length === 0 ? <p className="soft">{t("contacts.tasks_none")}</p> : <TaskLines tasks={list.items} onOpen={setOpen} />}
-        {list.hasNextPage && <div><Button small busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>{t("list.more")}</Button></div>}
+        {list.hasNextPage && <div><NextPage list={list} small /></div>}
       </div>
       {open && <TaskDialog id={open} onClose={() => setOpen(undefined)} />}
     </Panel>

@@ -24,8 +24,23 @@ export function useList<T>(key: QueryKey, load: (cursor: string | undefined, sig
     placeholderData: keepPreviousData,
     refetchInterval: every && ((q) => every(itemsOf(q.state.data))),
   })
-  return { ...query, items: itemsOf(query.data), total: query.data?.pages[0]?.total ?? 0 }
+  // What loads the list anew ends the loading of its next page.
+  const more = async () => {
+    const pages = query.data?.pages.length ?? 0
+    let now
+    do now = await query.fetchNextPage()
+    while (!now.isError && now.hasNextPage && now.data?.pages.length === pages)
+  }
+  return { ...query, more, items: itemsOf(query.data), total: query.data?.pages[0]?.total ?? 0 }
 }
+
+/** The button for the next page of a list that has one, and what is said when it fails. */
+export const NextPage = ({ list, small }: { list: ReturnType<typeof useList>; small?: boolean }) => (
+  <>
+    {list.hasNextPage && <Button small={small} busy={list.isFetchingNextPage} onClick={() => void list.more()}>{t("list.more")}</Button>}
+    {list.isFetchNextPageError && <span className="bad" role="alert">{t("list.more_failed")}</span>}
+  </>
+)
 
 const itemsOf = <T,>(data: InfiniteData<Page<T>> | undefined) => data?.pages.flatMap((p) => p.items ?? []) ?? []
 
@@ -172,12 +187,7 @@ export function List<T>({ list, waits, columns, keeps, choice, sorting, id, name
       {columns.length > 2 && <Chooser columns={columns} shape={shape} unwanted={unwanted} choose={choose} />}
       <div className="list-foot">
         <span className="soft" role="status">{t("list.shown", { n: rows.length, total: list.total })}</span>
-        {list.hasNextPage && (
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t("list.more")}
-          </Button>
-        )}
-        {list.isFetchNextPageError && <span className="bad" role="alert">{t("list.more_failed")}</span>}
+        <NextPage list={list} />
       </div>
     </div>
   )
