@@ -131,6 +131,11 @@ func (r *Room) emptyTrash(ctx context.Context) error {
 		err := r.DB.Do(ctx, func(tx *db.Tx) (err error) {
 			ids = nil
 			before := tx.Now.AddDate(0, 0, -privacy.Retention.DeletedContacts)
+			// An erasure locks all imports, and looks through everything, also when it is of nobody.
+			var some bool
+			if err := tx.QueryRow(ctx, `select exists (select from contact where deleted_at < $1)`, before).Scan(&some); err != nil || !some {
+				return err
+			}
 			ids, err = r.erase(ctx, tx, nil, db.LimitTo(`select id from contact where deleted_at < $1 and id <> all($2) order by id`, r.trash.Size(trashSlice)),
 				before, r.trash.Keys())
 			return err
