@@ -174,6 +174,11 @@ func (tx *Tx) messagesAbout(ctx context.Context, p *erasure.Person, list string)
 	var at time.Time
 	var ended bool
 	_, err = pgx.ForEachRow(rows, []any{&id, &m.Topic, &m.Key, &m.Value, &at, &ended}, func() error {
+		// By the clock of a service, as the erasure's; the database's may be another, and a message is parked later.
+		var env proto.Envelope
+		if protobuf.Unmarshal(m.Value, &env) == nil && uuid.Validate(env.GetId()) == nil {
+			at = env.GetOccurredAt().AsTime()
+		}
 		named := at.Before(p.At) || anew[[2]string{m.Topic, m.Key}]
 		// A tombstone erases the record and holds no data.
 		if len(m.Value) > 0 && (named && Mentions(byName, m) || !ended && Mentions(byID, m)) {
