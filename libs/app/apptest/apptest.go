@@ -96,10 +96,6 @@ func Connections(n int) func(*app.Config) {
 	return func(c *app.Config) { c.DatabaseURL = dbtest.PoolOf(c.DatabaseURL, n) }
 }
 
-// clock is the time in Brussels at which every service's clock begins, instead of the real one: `make clocks` runs the services'
-// tests shortly before midnight and around the changes of summer time.
-var clock = os.Getenv("TEST_CLOCK")
-
 // tester is the test's own user at the broker, who may do everything.
 const tester = "tester"
 
@@ -172,11 +168,7 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 		AdminLogin: "admin", AdminPassword: "correct horse battery", AdminEmail: "admin@example.com", MailFrom: "frontdesk@example.com"}
 	cfg.Zone, err = time.LoadLocation(cfg.Timezone)
 	require.NoError(t, err)
-	if clock != "" {
-		begin, err := time.ParseInLocation("2006-01-02 15:04", clock, cfg.Zone)
-		require.NoError(t, err)
-		out.Travel(time.Until(begin))
-	}
+	out.Travel(dbtest.Ahead(t))
 	for _, f := range append([]func(*app.Config){Connections(connections())}, configure...) {
 		f(&cfg)
 	}
@@ -192,12 +184,6 @@ func start(t testing.TB, s app.Service, whole bool, configure ...func(*app.Confi
 		p, err := build(ctx, k)
 		if err != nil {
 			return nil, err
-		}
-		if clock != "" {
-			// What happened before the schema was made is history to its consumers, and it was made by the real clock.
-			if _, err := k.DB.Pool.Exec(ctx, `update following set since = least(since, $1)`, out.Now().Add(-time.Minute)); err != nil {
-				return nil, err
-			}
 		}
 		out.Kit, out.Parts = k, p
 		out.URL, out.Admin = "http://"+k.Config.Listen, "http://"+k.Config.AdminListen

@@ -55,6 +55,10 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	defer conn.Release()
 
 	template := "template_" + schema + "_" + fingerprint(t, migrations)
+	ahead := Ahead(t)
+	if ahead != 0 {
+		template += "_clock"
+	}
 	if !exists(ctx, t, conn, template) {
 		// Test binaries of several packages run at once; one of them makes the template.
 		_, err = conn.Exec(ctx, `select pg_advisory_lock(7341)`)
@@ -69,6 +73,9 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	// Copying files costs a third of the default, which writes every page to the log.
 	_, err = conn.Exec(ctx, fmt.Sprintf(`create database %s template %s strategy file_copy`, name, template))
 	require.NoError(t, err)
+	if ahead != 0 {
+		setClock(ctx, t, with(t, server, name), ahead)
+	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -185,6 +192,12 @@ func prepare(ctx context.Context, t testing.TB, conn *pgxpool.Conn, server, temp
 	}
 	in, err := pgx.Connect(ctx, with(t, server, draft))
 	require.NoError(t, err)
+	if strings.HasSuffix(template, "_clock") {
+		_, err = in.Exec(ctx, `set allow_system_table_mods = on; alter function pg_catalog.now() rename to real_now; alter function pg_catalog.clock_timestamp() rename to real_clock_timestamp;
+			alter view pg_catalog.pg_stat_activity rename to real_stat_activity`)
+		require.NoError(t, err)
+		setClock(ctx, t, with(t, server, draft), 0)
+	}
 	_, err = in.Exec(ctx, `create schema ext; create extension btree_gist schema ext; create extension pg_trgm schema ext;
 		create extension unaccent schema ext; create extension citext schema ext; create schema `+schema)
 	require.NoError(t, err)
@@ -195,6 +208,40 @@ func prepare(ctx context.Context, t testing.TB, conn *pgxpool.Conn, server, temp
 	d.Close()
 	require.NoError(t, err)
 	_, err = conn.Exec(ctx, fmt.Sprintf(`alter database %s rename to %s`, draft, template))
+	require.NoError(t, err)
+}
+
+// clock is the time in Brussels at which the clocks of services and databases begin in each test, instead of the real one: `make clocks` runs the services'
+// tests shortly before midnight and around the changes of summer time.
+var clock = os.Getenv("TEST_CLOCK")
+
+// Ahead is by how much the clocks of a test that begins now are ahead of the real one.
+func Ahead(t testing.TB) time.Duration {
+	t.Helper()
+	if clock == "" {
+		return 0
+	}
+	zone, err := time.LoadLocation("Europe/Brussels")
+	require.NoError(t, err)
+	begin, err := time.ParseInLocation("2006-01-02 15:04", clock, zone)
+	require.NoError(t, err)
+	return time.Until(begin)
+}
+
+// setClock sets the clock of a database. What a column has as its default is the same function, which is only replaced.
+func setClock(ctx context.Context, t testing.TB, address string, ahead time.Duration) {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	by := fmt.Sprintf(`interval '%d milliseconds'`, ahead.Milliseconds())
+	var columns string
+	require.NoError(t, conn.QueryRow(ctx, `select string_agg(case when atttypid = 'timestamptz'::regtype then format('%1$I + '||$1||' as %1$I', attname) else quote_ident(attname) end, ', ' order by attnum)
+		from pg_attribute where attrelid = 'pg_catalog.real_stat_activity'::regclass`, by).Scan(&columns))
+	_, err = conn.Exec(ctx, `set allow_system_table_mods = on;
+		create or replace function pg_catalog.now() returns timestamptz stable parallel safe language sql return pg_catalog.real_now() + `+by+`;
+		create or replace function pg_catalog.clock_timestamp() returns timestamptz volatile parallel safe language sql return pg_catalog.real_clock_timestamp() + `+by+`;
+		create or replace view pg_catalog.pg_stat_activity as select `+columns+` from pg_catalog.real_stat_activity`)
 	require.NoError(t, err)
 }
 
