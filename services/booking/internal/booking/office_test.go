@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,11 +96,15 @@ func (o *office) Events(topic string) []*proto.Envelope {
 	})
 }
 
+// contacts counts those that tests have had.
+var contacts atomic.Int64
+
 // contact is a contact that the contacts service has told of.
 func (o *office) contact(owner int64, fields ...string) string {
 	o.t.Helper()
 	id := uuid.NewString()
-	email := id[:8] + "@example.com"
+	// Without letters that a search for a name could find.
+	email := fmt.Sprintf("an.%d@example.com", contacts.Add(1))
 	if len(fields) > 0 {
 		email = fields[0]
 	}
