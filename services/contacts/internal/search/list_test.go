@@ -58,8 +58,7 @@ func TestWhichContactsAreFound(t *testing.T) {
 		contactstest.Appointment(s, proto.KindAppointmentCancelled, 1, one, "cancelled", at.Add(24*time.Hour))
 		s.Settle()
 		stamp := func(d time.Duration) string { return url.QueryEscape(at.Add(d).Format(time.RFC3339)) }
-		// Changes have the time of the database, which is the real one.
-		later, earlier := url.QueryEscape(time.Now().UTC().Add(time.Hour).Format(time.RFC3339)), url.QueryEscape(time.Now().UTC().Add(-time.Hour).Format(time.RFC3339))
+		later, earlier := url.QueryEscape(s.Now().UTC().Add(time.Hour).Format(time.RFC3339)), url.QueryEscape(s.Now().UTC().Add(-time.Hour).Format(time.RFC3339))
 		for query, want := range map[string][]string{
 			"status=customer":                    {one},
 			"status=inactive":                    {},
