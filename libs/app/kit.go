@@ -76,7 +76,7 @@ func (k *Kit) NewSet() *op.Set {
 	s := op.NewSet(k.Service, k.DB, k.Auth)
 	s.AppOn = k.Apps.On
 	s.Fingerprints = k.Keys.fingerprints
-	s.Exposed, s.Approval, s.Zone = k.Site.Exposed, k.Site.Approval, k.Config.Zone
+	s.Exposed, s.Approval = k.Site.Exposed, k.Site.Approval
 	s.Describe = func(e *op.Entry) any { return openapi.DescribeAbility(s, e) }
 	s.Endpoints = func() []webhook.Endpoint { return slices.Collect(maps.Values(k.Endpoints.All())) }
 	if !k.Config.Alone {

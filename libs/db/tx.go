@@ -23,6 +23,8 @@ type Tx struct {
 	// History reports that the event that this transaction applies is no news, see bus.Event.History. Mail then sends nothing,
 	// and Emit marks everything as state: effects of history are history, too.
 	History bool
+	// Moments are the texts in mails that say when the transaction runs, or a time that follows from it. A rehearsal does not compare them.
+	Moments []string
 	// Explain turns an error of the commit, and of the statements deferred to it, into what callers are told.
 	Explain func(error) error
 

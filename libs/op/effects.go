@@ -342,7 +342,8 @@ type Making struct {
 	After uuid.UUID
 	// Creates says that the record that the audit log will name is made by the call. Its id is left out if it is a number.
 	Creates bool
-	Now     time.Time // in the zone of the clock in mails
+	Now     time.Time
+	Moments []string // see db.Tx
 
 	number string
 }
@@ -404,8 +405,10 @@ func (m Making) lasting(name string, v any) any {
 		case m.isMoment(name, v):
 			return "moment"
 		}
-		if name == "text" { // of a mail that says when it was
-			v = strings.ReplaceAll(v, m.Now.Format("15:04"), "moment")
+		if name == "text" {
+			for _, moment := range m.Moments {
+				v = strings.ReplaceAll(v, moment, "moment")
+			}
 		}
 		if m.number != "" {
 			if address, ok := strings.CutSuffix(v, "/"+m.number); ok {

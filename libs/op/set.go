@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-kit/kit/endpoint"
@@ -47,8 +46,6 @@ type Set struct {
 	// Others asks the other services what they would do because of messages that a call would publish, and returns it by service: nil for one that does not say
 	// so within a second. nil where there are no others.
 	Others func(ctx context.Context, messages []db.Message) map[string]*Effects
-	// Zone is that of the clock in mails.
-	Zone *time.Location
 	// RateFactor multiplies every limit; with 0 nothing is limited.
 	RateFactor float64
 
@@ -74,7 +71,7 @@ type Set struct {
 
 // NewSet makes an empty set.
 func NewSet(service string, d *db.DB, a *auth.Auth) *Set {
-	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, Zone: time.UTC, ended: make(chan struct{}), examples: map[string]json.RawMessage{}, described: map[*huma.Schema]bool{},
+	s := &Set{Service: service, DB: d, auth: a, RateFactor: 1, ended: make(chan struct{}), examples: map[string]json.RawMessage{}, described: map[*huma.Schema]bool{},
 		AppOn: func(string) bool { return true }, Exposed: func(_ string, byDefault bool) bool { return byDefault }, Approval: func(string) string { return "" },
 		Endpoints: func() []webhook.Endpoint { return nil },
 		files:     Slots{Most: maxFiles, Each: filesEach, Wait: stalledAfter},

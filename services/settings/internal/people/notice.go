@@ -37,14 +37,18 @@ func (r *Room) Letter(p Person, key string, pairs ...any) (mail.Content, *web.Re
 // Notice mails a user what has just happened to their account, and what to do if it was not them. Key and pairs are those of Letter.
 func (r *Room) Notice(ctx context.Context, tx *db.Tx, p Person, key string, pairs ...any) error {
 	c, t := r.Letter(p, key, pairs...)
-	c.Paragraphs = append(c.Paragraphs, t.T("happened", "when", Moment(t, tx.Now), "origin", Origin(ctx, tx, t)))
+	c.Paragraphs = append(c.Paragraphs, t.T("happened", "when", Moment(tx, t, tx.Now), "origin", Origin(ctx, tx, t)))
 	c.Closing = []string{t.T("not_you")}
 	c.Buttons = []mail.Link{{Text: t.T("see_account"), URL: r.Config.PublicURL + "/account"}}
 	return r.mails.Queue(ctx, tx, c)
 }
 
-// Moment is a day and a time: "Tuesday 24 November 2026, 14:30".
-func Moment(t *web.Reader, at time.Time) string { return t.Date(at) + ", " + t.Clock(at) }
+// Moment is a day and a time that follow from when the transaction runs: "Tuesday 24 November 2026, 14:30".
+func Moment(tx *db.Tx, t *web.Reader, at time.Time) string {
+	moment := t.Date(at) + ", " + t.Clock(at)
+	tx.Moments = append(tx.Moments, moment)
+	return moment
+}
 
 // Origin says from where the actor acts, as far as that is known.
 func Origin(ctx context.Context, tx *db.Tx, t *web.Reader) string {

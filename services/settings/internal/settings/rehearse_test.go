@@ -94,6 +94,8 @@ func TestEachChangeIsRehearsedAsItHappens(t *testing.T) {
 func TestWhatAMailSaysOfWhenItWasIsNoOtherEffect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	now := s.Now().In(s.Kit.Config.Zone)
+	s.Travel(time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, -30, 0, now.Location()).Sub(now))
 	c := admin(t, s)
 	key := map[string]any{"name": "integration"}
 	seen := c.With("Prefer", "dry-run").Post("/me/application-passwords", key).Is(200)

@@ -153,7 +153,7 @@ func (r *Room) sendInvitation(ctx context.Context, tx *db.Tx, p people.Person, r
 		return r.mails.Queue(ctx, tx, c)
 	}
 	c, t := r.people.Letter(p, "invitation", "business", business.Name)
-	c.Paragraphs = append(c.Paragraphs, t.T("invitation_until", "when", people.Moment(t, l.ExpiresAt)))
+	c.Paragraphs = append(c.Paragraphs, t.T("invitation_until", "when", people.Moment(tx, t, l.ExpiresAt)))
 	c.Buttons = []mail.Link{{Text: t.T("invitation_button"), URL: r.Config.PublicURL + "/account/invitation#token=" + token}}
 	return r.mails.Queue(ctx, tx, c)
 }
@@ -327,7 +327,7 @@ func (r *Room) NoticeAdministrator(ctx context.Context, tx *db.Tx, p people.Pers
 	}
 	for _, to := range others {
 		c, t := r.people.Letter(to, "new_administrator", "email", p.Email, "name", p.Name)
-		c.Paragraphs[0] += " " + t.T("new_administrator."+how, append([]any{"when", people.Moment(t, tx.Now), "origin", people.Origin(ctx, tx, t)}, pairs...)...)
+		c.Paragraphs[0] += " " + t.T("new_administrator."+how, append([]any{"when", people.Moment(tx, t, tx.Now), "origin", people.Origin(ctx, tx, t)}, pairs...)...)
 		c.Closing = []string{t.T("new_administrator_closing")}
 		if err := r.mails.Queue(ctx, tx, c); err != nil {
 			return err
