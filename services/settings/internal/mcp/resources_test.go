@@ -37,6 +37,7 @@ func TestAnApprovalIsAResourceThatTellsOfItsEnd(t *testing.T) {
 				_, asked := d.call(s, "svc-update-form-style", map[string]any{"size": size})
 				require.Equal(t, "svc_approval_needed", asked["code"])
 				a := asked["data"].(map[string]any)["approval"].(map[string]any)
+				d.Settle() // it is asked for by a command
 				return "frontdesk://approvals/" + a["id"].(string), "/approvals/" + a["id"].(string), a["hash"].(string)
 			}
 			read := func(uri string) (state string) {
