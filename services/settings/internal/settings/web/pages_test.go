@@ -291,7 +291,7 @@ func TestAnOperatorSaysWhereWeaknessesAreReportedAndWhatRobotsMayRead(t *testing
 	require.Equal(t, []string{"Contact: mailto:o'hara@example.com", "Contact: https://example.com/report"}, lines[:2])
 	expires, err := time.Parse(time.RFC3339, strings.TrimPrefix(lines[2], "Expires: "))
 	require.NoError(t, err)
-	require.WithinRange(t, expires, time.Now().AddDate(0, 1, 0), time.Now().AddDate(1, 0, 0))
+	require.WithinRange(t, expires, s.Now().AddDate(0, 1, 0), s.Now().AddDate(1, 0, 0))
 	require.Equal(t, []string{"Preferred-Languages: en, nl, fr, de", "Canonical: http://localhost:8080/.well-known/security.txt", ""}, lines[3:])
 	require.Equal(t, "User-agent: *\nDisallow: /\n", do(t, s, "GET", "/robots.txt", nil).body)
 }
