@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"frontdesk/deploy/system/launcher"
 	"frontdesk/libs/db/pgserver"
 	"frontdesk/libs/freeport"
 )
@@ -29,7 +30,7 @@ func withServers(ctx context.Context, args []string) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, endings...)
 
-	dir, err := os.MkdirTemp(inMemory(4*gigabyte), "frontdesk-test-")
+	dir, err := os.MkdirTemp(launcher.InMemory(4*gigabyte), "frontdesk-test-")
 	if err != nil {
 		return err
 	}
@@ -109,15 +110,4 @@ func toItsEnd(command, environment []string, signals <-chan os.Signal) error {
 			return exitStatus(exit.ExitCode())
 		}
 	}
-}
-
-// inMemory returns a folder of the memory file system if need bytes are free there, else "". A test's database is a copy of
-// about 8 MB; copying takes a tenth of the time there.
-func inMemory(need uint64) string {
-	const dir, tmpfs = "/dev/shm", 0x01021994
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil || fs.Type != tmpfs || fs.Bavail*uint64(fs.Bsize) < need {
-		return ""
-	}
-	return dir
 }

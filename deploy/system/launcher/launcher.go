@@ -46,7 +46,8 @@ type System struct {
 // minutes. The system ends by Stop, and also when this process ends in whatever way. If the system does not start, what was started is
 // stopped and deleted; unless ctx has ended, the ends of the logs are printed to standard error.
 func Start(ctx context.Context, o Options) (*System, error) {
-	folder, err := os.MkdirTemp("", "frontdesk-system-")
+	// There nothing waits for a disk, which takes two milliseconds for each commit and each message.
+	folder, err := os.MkdirTemp(InMemory(4<<30), "frontdesk-system-")
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +60,17 @@ func Start(ctx context.Context, o Options) (*System, error) {
 		return nil, fmt.Errorf("start a system: %w", err)
 	}
 	return s, nil
+}
+
+// InMemory returns a folder of the memory file system if need bytes are free there, else "". A test's database is a copy of
+// about 8 MB; copying takes a tenth of the time there.
+func InMemory(need uint64) string {
+	const dir, tmpfs = "/dev/shm", 0x01021994
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil || fs.Type != tmpfs || fs.Bavail*uint64(fs.Bsize) < need {
+		return ""
+	}
+	return dir
 }
 
 func (s *System) start(ctx context.Context, o Options) error {
