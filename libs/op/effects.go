@@ -340,10 +340,10 @@ func mine(kind string, data json.RawMessage, called bool, who db.Actor) bool {
 type Making struct {
 	// After is an id that was made right before the call: later ones belong to records that the call makes.
 	After uuid.UUID
-	// Creates says that the record that the audit log will name is made by the call. Its id is left out if it is a number.
-	Creates bool
+	// creates says that the record that the audit log will name is made by the call. Its id is left out if it is a number.
+	creates bool
 	Now     time.Time
-	Moments []string // see db.Tx
+	moments []string // see db.Tx
 
 	number string
 }
@@ -356,7 +356,7 @@ func (e Effects) Hash(m Making) string {
 	}
 	v, _ := decoded(raw) // it was JSON before
 	effects, _ := v.(map[string]any)
-	if _, err := strconv.ParseInt(e.Audit.V.RecordID, 10, 64); err == nil && m.Creates {
+	if _, err := strconv.ParseInt(e.Audit.V.RecordID, 10, 64); err == nil && m.creates {
 		m.number = e.Audit.V.RecordID
 	}
 	sum := sha256.New()
@@ -406,7 +406,7 @@ func (m Making) lasting(name string, v any) any {
 			return "moment"
 		}
 		if name == "text" {
-			for _, moment := range m.Moments {
+			for _, moment := range m.moments {
 				v = strings.ReplaceAll(v, moment, "moment")
 			}
 		}

@@ -117,7 +117,7 @@ func (e *Entry) rehearsed(ctx context.Context, tx *db.Tx, r *request, m Making, 
 	if err != nil {
 		return nil, err
 	}
-	m.Now, m.Moments, m.Creates = tx.Now, tx.Moments, e.pathID(r) == ""
+	m.Now, m.moments, m.creates = tx.Now, tx.Moments, e.pathID(r) == ""
 	stored := e.stored(ctx, r, out)
 	done := &Rehearsal{Answer: stored.Body, Status: stored.Status, Effects: effects.SeenBy(tx.Who), Hash: effects.Hash(m), all: effects, messages: messages, who: tx.Who}
 	if stored.Status == http.StatusNoContent {

@@ -29,7 +29,7 @@ func replicasOf(t *testing.T, n int, h http.HandlerFunc) (baseURLs string) {
 	var urls []string
 	for range n {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != readyPath {
+			if r.URL.Path != readyPath && r.URL.Path != livePath {
 				h(w, r)
 			}
 		}))

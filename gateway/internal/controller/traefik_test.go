@@ -508,7 +508,7 @@ func TestWhatMayBeRepeatedGoesToAnotherReplicaWhenItsOwnDies(t *testing.T) {
 	var died atomic.Int64
 	// Reads a request whole and ends without a word, as a process does that is killed.
 	dies := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == readyPath {
+		if r.URL.Path == readyPath || r.URL.Path == livePath {
 			return
 		}
 		died.Add(1)
