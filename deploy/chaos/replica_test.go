@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"frontdesk/deploy/system"
 	"frontdesk/libs/db/pgserver/tether"
 	"frontdesk/libs/freeport"
 	"frontdesk/libs/until"
@@ -108,7 +109,7 @@ func (r *replica) ready() bool {
 // Freeze stops the process without ending it; Thaw lets it go on.
 func (r *replica) Freeze(t *testing.T) {
 	t.Helper()
-	require.NoError(t, r.cmd.Process.Signal(syscall.SIGSTOP))
+	system.Freeze(t, r.cmd.Process.Pid)
 }
 
 func (r *replica) Thaw(t *testing.T) {

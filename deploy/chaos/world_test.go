@@ -177,7 +177,7 @@ func (d *delivery) Logout() error { return nil }
 func (w *world) freeze(t *testing.T, name string) (thaw func()) {
 	t.Helper()
 	pid := w.System.Now(t).Processes[name].PID
-	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	system.Freeze(t, pid)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
 }

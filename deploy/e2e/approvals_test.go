@@ -118,7 +118,7 @@ func TestAnApprovedCallHappensOnceWhicheverServiceDiesOverIt(t *testing.T) {
 				answered <- a
 			}()
 			system.Eventually(t, found(`select exists (select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid)))`), "the call is not at its commit")
-			require.NoError(t, syscall.Kill(sys.Now(t).Processes[victim].PID, syscall.SIGSTOP))
+			system.Freeze(t, sys.Now(t).Processes[victim].PID)
 			require.NoError(t, held.Rollback(t.Context()))
 			system.Eventually(t, found(`select exists (select from contacts.contact where email = $1)`, email), "the call is not committed")
 			require.True(t, found(`select state = 'waiting' and called_at is not null from settings.approval where id = $1`, id)())

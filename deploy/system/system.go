@@ -166,6 +166,21 @@ func (s *System) started(t testing.TB, name string, before int) {
 	}, 30*time.Second, 20*time.Millisecond, "%s does not come back", name)
 }
 
+// Freeze stops a process until it gets SIGCONT or is killed, and returns once all its threads stand still: beside other programs some go on for a while.
+func Freeze(t testing.TB, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	until.Holds(t, func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		require.NoError(t, err)
+		require.NotEmpty(t, threads, "process %d is gone", pid)
+		return !slices.ContainsFunc(threads, func(file string) bool {
+			stat, err := os.ReadFile(file)
+			return err == nil && !strings.Contains(string(stat), ") T ")
+		})
+	}, 30*time.Second, time.Millisecond, "process %d does not stand still", pid)
+}
+
 // Down ends a process by a signal and keeps it down until up is called, which returns once it is started again; the test's end
 // calls up as well.
 func (s *System) Down(t testing.TB, name string, by syscall.Signal) (up func()) {
