@@ -45,4 +45,7 @@ test("a demo fills the portal, a second one adds nothing, and all of it can be t
   const left = await counted()
   assert.equal(left[0], 0)
   assert.equal(left[1], before[1])
+  const used = new Set((await desk.admin.get("/contacts?deleted=true&per_page=100")).items.flatMap((c) => c.tags))
+  const tags = (await desk.admin.get("/tags")).items.map((t) => t.name)
+  assert.deepEqual(["demo", "back", "knee", "shoulder", "running", "neck"].filter((t) => tags.includes(t) && !used.has(t)), [])
 })

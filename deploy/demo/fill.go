@@ -98,6 +98,7 @@ type record struct {
 	Label    string          `json:"label"`
 	Email    string          `json:"email"`
 	Key      string          `json:"key"`
+	Slug     string          `json:"slug"`
 	Archived bool            `json:"archived"`
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,18 +44,20 @@ func (d *demo) remove() error {
 		list, path string
 		ours       func(record) bool
 	}{
-		{"/closures", "/exceptions/", func(r record) bool { return r.Label == closure }},
-		{"/webhooks", "/webhooks/", func(r record) bool { return r.Name == webhook }},
-		{"/forms", "/forms/", func(r record) bool {
+		// People without an address have them in the trash.
+		{"/tags", "/tags/%s?unused=true", func(r record) bool { return slices.Contains(append(themes, tag), r.Name) }},
+		{"/closures", "/exceptions/%s", func(r record) bool { return r.Label == closure }},
+		{"/webhooks", "/webhooks/%s", func(r record) bool { return r.Name == webhook }},
+		{"/forms", "/forms/%s", func(r record) bool {
 			return slices.ContainsFunc(forms, func(f struct{ name, template string }) bool { return f.name == r.Name })
 		}},
-		{"/organizations", "/organizations/", func(r record) bool {
+		{"/organizations", "/organizations/%s", func(r record) bool {
 			return slices.ContainsFunc(organizations, func(o organization) bool { return o.email == r.Email })
 		}},
-		{"/services", "/services/", func(r record) bool {
+		{"/services", "/services/%s", func(r record) bool {
 			return slices.ContainsFunc(services, func(s offer) bool { return s.name == r.Name })
 		}},
-		{"/fields?entity=contact", "/fields/", func(r record) bool { return r.Label == insurer }},
+		{"/fields?entity=contact", "/fields/%s", func(r record) bool { return r.Label == insurer }},
 	} {
 		all, err := d.list(gone.list)
 		if err != nil {
@@ -62,7 +65,7 @@ func (d *demo) remove() error {
 		}
 		for _, r := range all {
 			if gone.ours(r) {
-				if _, err := d.Call("DELETE", gone.path+r.id(), nil, nil); err != nil {
+				if _, err := d.Call("DELETE", fmt.Sprintf(gone.path, cmp.Or(r.Slug, r.id())), nil, nil); err != nil {
 					return err
 				}
 			}
