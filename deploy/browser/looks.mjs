@@ -1,6 +1,6 @@
 // What axe has found nothing in, once on a machine: the structure of a page, in its styles, colours and width. Texts and lengths of lists differ in each run
 // and count by whether and how much there is, so a page that was looked at before is recognised. It is kept in $TOOLS, which may be deleted at any time.
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { homedir } from "node:os"
@@ -10,10 +10,10 @@ const folder = join(process.env.TOOLS ?? process.env.FRONTDESK_TOOLS ?? join(pro
 const { version } = createRequire(import.meta.url)("axe-core/package.json")
 const self = readFileSync(new URL(import.meta.url))
 
-/** The text of a style sheet by its address. */
+/** The text of a style sheet by its address. One that cannot be read is another one each time, so its page is looked at. */
 const sheets = new Map()
 const sheet = (url) => {
-  if (!sheets.has(url)) sheets.set(url, fetch(url).then((a) => a.text(), () => Math.random()+""))
+  if (!sheets.has(url)) sheets.set(url, fetch(url).then((a) => a.text(), () => randomUUID()))
   return sheets.get(url)
 }
 
@@ -61,7 +61,8 @@ function describe() {
     if (verbatim.has(name) || e.name === "viewport") return text
     if (name === "id") return Object.entries(use(e, text)).sort().join(" ")
     if (references.has(name)) return text.split(/\s+/).map((id) => use(e, id).id ?? 0).join(" ")
-    if (name === "style") return text.replaceAll(/-?[\d.]+(px|%|rem|em|fr|s|ms)/g, "#$1")
+    // Where something stands and how large it is, as in a calendar; not its colour, nor its letters.
+    if (name === "style") return text.replaceAll(/(^|;)\s*(top|left|right|bottom|inset[\w-]*|width|height|transform|--ec-[\w-]+):[^;]*/g, "$1$2")
     return name.startsWith("aria-") && /^[a-z-]*$/.test(text) ? text : size(text)
   }
   const of = (node) => {

@@ -25,6 +25,10 @@ test("a page is looked at again when anything but its texts and the length of it
   await check(page, "looks")
   ;(await look(page, "all", "1")).passed()
   assert.equal(await known(first), true)
+  const wide = (width, light) => html(`<ul>${row("Ann")}</ul><button style="width: ${width}; color: hsl(0 0% ${light})">Save</button>`)
+  assert.equal(await known(wide("9px", "10%")), false)
+  ;(await look(page, "all", "1")).passed()
+  assert.deepEqual([await known(wide("12.5%", "10%")), await known(wide("9px", "80%"))], [true, false])
   assert.equal(await known(html(`<ul>${row("Cas")}${row("Dan")}${row("Eva")}</ul><button>Send</button>`)), true)
   const others = {
     "a button without a name": html(`<ul>${row("Ann")}</ul><button></button>`),

@@ -55,8 +55,7 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	defer conn.Release()
 
 	template := "template_" + schema + "_" + fingerprint(t, migrations)
-	ahead := Ahead(t)
-	if ahead != 0 {
+	if clock != "" {
 		template += "_clock"
 	}
 	if !exists(ctx, t, conn, template) {
@@ -73,8 +72,8 @@ func URL(t testing.TB, schema string, migrations fs.FS) string {
 	// Copying files costs a third of the default, which writes every page to the log.
 	_, err = conn.Exec(ctx, fmt.Sprintf(`create database %s template %s strategy file_copy`, name, template))
 	require.NoError(t, err)
-	if ahead != 0 {
-		setClock(ctx, t, with(t, server, name), ahead)
+	if clock != "" {
+		setClock(ctx, t, with(t, server, name), Ahead(t))
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -192,7 +191,7 @@ func prepare(ctx context.Context, t testing.TB, conn *pgxpool.Conn, server, temp
 	}
 	in, err := pgx.Connect(ctx, with(t, server, draft))
 	require.NoError(t, err)
-	if strings.HasSuffix(template, "_clock") {
+	if clock != "" {
 		_, err = in.Exec(ctx, `set allow_system_table_mods = on; alter function pg_catalog.now() rename to real_now; alter function pg_catalog.clock_timestamp() rename to real_clock_timestamp;
 			alter view pg_catalog.pg_stat_activity rename to real_stat_activity`)
 		require.NoError(t, err)
