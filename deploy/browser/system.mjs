@@ -10,10 +10,11 @@ export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The first answer of ok() that is not false or empty. It throws if ok() gives no such answer within so many seconds. */
 export async function until(what, ok, seconds = 20) {
-  for (const end = Date.now() + seconds * 1000; ; await pause(50)) {
+  // It looks less often the longer it takes.
+  for (const began = Date.now(); ; await pause(Math.max(50, (Date.now() - began) / 10))) {
     const found = await ok()
     if (found) return found
-    if (Date.now() > end) throw new Error("waited in vain for " + what)
+    if (Date.now() > began + seconds * 1000) throw new Error("waited in vain for " + what)
   }
 }
 

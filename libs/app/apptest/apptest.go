@@ -31,6 +31,7 @@ import (
 	"frontdesk/libs/db"
 	"frontdesk/libs/db/dbtest"
 	"frontdesk/libs/trust"
+	"frontdesk/libs/until"
 	"frontdesk/proto"
 )
 
@@ -430,13 +431,13 @@ func (s *Service) Kinds(topic, key string) []string {
 // service's error.
 func (s *Service) Eventually(ok func() bool) {
 	s.t.Helper()
-	for until := time.Now().Add(time.Minute); !ok(); {
+	for began := time.Now(); !ok(); {
 		select {
 		case <-s.stopped:
 			require.Fail(s.t, "the service has stopped", "%v", s.err)
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(until.Pause(began, 5*time.Millisecond)):
 		}
-		if time.Now().After(until) {
+		if time.Since(began) > time.Minute {
 			require.Fail(s.t, "the condition does not hold after a minute")
 		}
 	}
