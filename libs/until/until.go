@@ -26,4 +26,6 @@ func Holds(t testing.TB, ok func() bool, within, every time.Duration, what ...an
 
 // Pause is how long to wait until the next look by who began to wait then: every, or a tenth of the wait so far. Looking two hundred times a second for
 // as long as something takes ten seconds is most of the work of a test.
-func Pause(began time.Time, every time.Duration) time.Duration { return max(every, time.Since(began)/10) }
+func Pause(began time.Time, every time.Duration) time.Duration {
+	return max(every, time.Since(began)/10)
+}
