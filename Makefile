@@ -69,10 +69,10 @@ suite-%:
 units programs e2e e2e-apache runbook browser interfaces dead: export GOGC := 400
 
 # Tests of a service wait more than they compute, so more of a package run at once than there are processors: with two, as Go would have it here, those
-# of booking alone take twice as long, and a third more of the processors, for what a service does while its test waits.
+# of booking alone take twice as long. In the gate other suites run beside them.
 .PHONY: units
 units: launcher $(GOTESTSUM) ## run the tests of packages (PACKAGES=./services/forms/... RUN=TestName)
-	@$(BIN)/local env -- $(GOTEST) -p 2 -parallel 6 $(or $(PACKAGES),$(UNITS))
+	@$(BIN)/local env -- $(GOTEST) -p 2 $(if $(TEST_RESULTS),,-parallel 4) $(or $(PACKAGES),$(UNITS))
 
 .PHONY: programs
 programs: build $(GOTESTSUM) ## run the tests of what starts programs: the gateway with Traefik, the launcher, the tools of deploy
