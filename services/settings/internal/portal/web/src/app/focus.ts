@@ -13,8 +13,12 @@ export function keepFocus() {
     if (document.activeElement !== document.body || path.length === 0 || path[0]!.isConnected) return
     const near = path.find((e) => e.isConnected && e.id !== "main" && e.closest("#main, dialog"))
     const next = near?.querySelector<HTMLElement>(able) ?? document.querySelector<HTMLElement>("dialog[open] .dialog-card button") ?? document.getElementById("main")
-    next?.focus({ preventScroll: next.id === "main" })
     path = []
+    if (!next) return
+    // What somebody looks at, or holds, stays where it is.
+    next.focus({ preventScroll: true })
+    const { top, bottom } = next.getBoundingClientRect()
+    if (bottom <= 0 || top >= innerHeight) next.scrollIntoView({ block: "nearest" })
   }
   document.addEventListener("focusin", (e) => {
     path = []
