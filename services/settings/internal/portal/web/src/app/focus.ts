@@ -15,10 +15,12 @@ export function keepFocus() {
     const next = near?.querySelector<HTMLElement>(able) ?? document.querySelector<HTMLElement>("dialog[open] .dialog-card button") ?? document.getElementById("main")
     path = []
     if (!next) return
-    // What somebody looks at, or holds, stays where it is.
+    // What somebody looks at, or holds, stays where it is, unless nothing of what has the focus is in sight, also of a list that scrolls by itself.
     next.focus({ preventScroll: true })
-    const { top, bottom } = next.getBoundingClientRect()
-    if (bottom <= 0 || top >= innerHeight) next.scrollIntoView({ block: "nearest" })
+    new IntersectionObserver(([seen], watch) => {
+      watch.disconnect()
+      if (!seen!.isIntersecting) next.scrollIntoView({ block: "nearest" })
+    }).observe(next)
   }
   document.addEventListener("focusin", (e) => {
     path = []
