@@ -1,14 +1,9 @@
 import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
-import { before, test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
-import { Client, mailLink, setUp, until } from "./system.mjs"
-
-let browser, desk
-before(async () => {
-  desk = await setUp()
-  browser = await launch()
-})
+import { test } from "node:test"
+import { check, visitor } from "./browser.mjs"
+import { Client, mailLink, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 const ours = () => [new URL(desk.gateway).host]
 const somebody = (name) => `${name}-${Date.now().toString(36)}@example.com`

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict"
 import { createHash, randomBytes } from "node:crypto"
-import { before, test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
-import { password, setUp, state } from "./system.mjs"
-
-let browser, desk
-before(async () => {
-  desk = await setUp()
-  browser = await launch()
-})
+import { test } from "node:test"
+import { check, visitor } from "./browser.mjs"
+import { password, state } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 const verifier = randomBytes(32).toString("base64url")
 

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
-import { check, host, launch, visitor } from "./browser.mjs"
-import { Client, hire, ripe, setUp, until } from "./system.mjs"
+import { check, host, visitor } from "./browser.mjs"
+import { Client, hire, ripe, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
-let browser, desk, dirk, bea, talk, walk
+let dirk, bea, talk, walk
 before(async () => {
-  desk = await setUp()
-  browser = await launch()
   ;[dirk, bea] = await Promise.all([hire(desk.admin, "Dirk Claes", [["09:00", "12:00"]]), hire(desk.admin, "Bea Maes", [["18:00", "20:00"]])])
   const service = (name, staff) => desk.admin.post("/services", { name: `${name} ${Date.now().toString(36)}`, duration_min: 60, location_type: "in_person", bookable_online: true, staff })
   talk = await service("Good talk", [dirk, bea])

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
-import { before, describe, test } from "node:test"
-import { check, host, launch, visitor } from "./browser.mjs"
-import { Client, hire, mailLink, mails, ripe, setUp, until } from "./system.mjs"
+import { describe, test } from "node:test"
+import { check, host, visitor } from "./browser.mjs"
+import { Client, hire, mailLink, mails, ripe, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 import { budgets, weigh } from "./weigh.mjs"
-
-let browser, desk
-before(async () => {
-  desk = await setUp()
-  browser = await launch()
-})
 
 const address = (name) => `${name}-${Date.now().toString(36)}@example.com`
 const onPage = (service = desk.intake, more = "") => `${desk.bookPage}?service=${service.id}${more}`

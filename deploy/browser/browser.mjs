@@ -12,7 +12,7 @@ const { chromium } = createRequire(import.meta.url)("playwright-core")
 const places = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
 
 /**
- * Starts the browser: the one that BROWSER_BIN names, or the first that is installed. It ends with its process: a test file does not close
+ * Starts the browser: the one that BROWSER_BIN names, or the first that is installed. It ends with its process: tests do not close
  * it, because a Chromium that was asked to close may take for ever.
  */
 export function launch() {
@@ -25,11 +25,18 @@ const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "u
 const noScript = new WeakSet()
 
 /**
- * Contexts whose visitors have left, by their options, with the page in which they were: the next visitor who has the same gets one with nothing in it
- * but what the browser keeps of the files that it has loaded. A context that begins loads and compiles all of the portal once more, and a page starts a
- * process, which takes half a second of a processor.
+ * Contexts whose visitors have left, with the page in which they were, the last to leave at the end: the next visitor who has the same options gets one
+ * with nothing in it but what the browser keeps of the files that it has loaded. A context that begins loads and compiles all of the portal once more, and
+ * a page starts a process, which takes half a second of a processor.
  */
-const left = new Map()
+const left = []
+
+/** Closes what tests have left open, so that nothing of a file goes on in the next one, and all but so many of the contexts that wait for a visitor. */
+export async function tidy(browser, most = 8) {
+  left.splice(0, left.length - most)
+  await Promise.all(browser.contexts().filter((c) => !left.some((l) => l.context === c)).map((c) => c.close()))
+}
+
 /** What stays in a context or a page until its end. */
 const lasting = ["addInitScript", "exposeBinding", "exposeFunction", "grantPermissions", "setExtraHTTPHeaders", "setGeolocation"]
 const lastingClock = ["install", "setFixedTime", "setSystemTime", "pauseAt"]
@@ -46,11 +53,12 @@ const before = (of, names, then) => {
 
 /** A context with these options and its page, and what takes them back once their visitor leaves. */
 async function contextOf(browser, options) {
-  const key = JSON.stringify(options)
-  let found = left.get(key)?.pop()
+  const wanted = JSON.stringify(options)
+  const at = left.findLastIndex((l) => l.wanted === wanted && l.context.browser() === browser)
+  let [found] = at < 0 ? [] : left.splice(at, 1)
   if (!found) {
     const context = await browser.newContext(options)
-    found = { context, origins: new Set(), sessions: [], spent: false }
+    found = { wanted, context, origins: new Set(), sessions: [], spent: false }
     const spend = () => (found.spent = true)
     before(context, lasting, spend)
     before(context.clock, lastingClock, spend)
@@ -85,7 +93,7 @@ async function contextOf(browser, options) {
     }
     await Promise.all(found.sessions.splice(0).map((s) => s.detach().catch(() => {})))
     await context.clearCookies()
-    left.set(key, [...(left.get(key) ?? []), found])
+    left.push(found)
   }
   return { context, page, leave }
 }

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
-import { ripe, setUp, until } from "./system.mjs"
+import { check, visitor } from "./browser.mjs"
+import { ripe, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 // Colours that the visitor's system forces on every page, as Windows' contrast themes do.
-let browser, desk, form
+let form
 before(async () => {
-  desk = await setUp()
-  browser = await launch()
   form = await desk.admin.post("/forms", { name: "Ask in any colour", status: "publish", definition: { elements: [
     { id: "email", type: "field", target: "contact.email", required: true, help: "Only to answer you." },
     { id: "question", type: "field", target: "submission.fields.question", label: "Your question", required: true },

@@ -1,14 +1,9 @@
 // Guides and reference for integrators: readable without script, searchable, and an operation tried in place by who is signed in.
 import assert from "node:assert/strict"
-import { before, test } from "node:test"
-import { check, checkModes, launch, member, visitor } from "./browser.mjs"
-import { setUp, state, until } from "./system.mjs"
-
-let browser, desk
-before(async () => {
-  desk = await setUp()
-  browser = await launch()
-})
+import { test } from "node:test"
+import { check, checkModes, member, visitor } from "./browser.mjs"
+import { state, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 const docs = (path = "") => state().gateway + "/v1/docs" + path
 const here = () => [new URL(state().gateway).host]

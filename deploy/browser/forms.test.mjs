@@ -1,12 +1,11 @@
 import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
-import { check, host, launch, visitor } from "./browser.mjs"
-import { mailLink, ripe, setUp, until } from "./system.mjs"
+import { check, host, visitor } from "./browser.mjs"
+import { mailLink, ripe, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
-let browser, desk, form, page, led
+let form, page, led
 before(async () => {
-  desk = await setUp()
-  browser = await launch()
   for (const field of fields) await desk.admin.post("/fields", field).catch((e) => assert.equal(e.status, 409))
   const keys = Object.fromEntries((await desk.admin.get("/fields?entity=submission")).items.map((f) => [f.label, "submission.fields." + f.key]))
   const site = (await desk.admin.get("/fields?entity=contact")).items.find((f) => f.label === "Own site")

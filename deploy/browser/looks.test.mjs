@@ -2,11 +2,10 @@
 import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
+import { check, visitor } from "./browser.mjs"
 import { look } from "./looks.mjs"
 import { state } from "./system.mjs"
-
-const browser = await launch()
+import { browser } from "./team.mjs"
 
 /** A page that nobody has looked at, because of its mark. */
 const mark = randomUUID()

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict"
-import { before, test } from "node:test"
-import { check, launch, visitor } from "./browser.mjs"
-import { mailLink, mails, setUp, until } from "./system.mjs"
-
-let browser, desk
-before(async () => {
-  desk = await setUp()
-  browser = await launch()
-})
+import { test } from "node:test"
+import { check, visitor } from "./browser.mjs"
+import { mailLink, mails, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 const ours = () => [new URL(desk.gateway).host]
 

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict"
-import { before, test } from "node:test"
-import { check, checkModes, launch, visitor } from "./browser.mjs"
-import { Client, ripe, setUp, sql, state, until } from "./system.mjs"
-
-let browser
-before(async () => (browser = await launch()))
+import { test } from "node:test"
+import { check, checkModes, visitor } from "./browser.mjs"
+import { Client, ripe, sql, state, until } from "./system.mjs"
+import { browser, desk } from "./team.mjs"
 
 const panel = (path = "/") => state().processes.gateway.admin + path
 const host = () => new URL(panel()).host
@@ -85,7 +83,7 @@ test("the keyboard reaches the content, pauses updates and finds a route", async
 })
 
 test("a parked message is looked at, stays while its cause is there, and is replayed once it is gone", async () => {
-  const { admin } = await setUp()
+  const { admin } = desk
   const email = `parked.${Date.now()}@example.com`
   const form = await admin.post("/forms", { name: "Parked " + email, status: "publish", definition: { elements: [{ id: "email", type: "field", target: "contact.email", label: "Email", required: true }] } })
   const visitors = new Client()

@@ -1,4 +1,6 @@
-// A reporter for run.mjs: a line of JSON per test that has ended, with its whole name, seconds, and whether it failed.
+// A reporter for lane.mjs. It sends run.mjs each test that has ended, and at the end of a file a message without a name; with the error, if there is one.
+import { inspect } from "node:util"
+
 export default async function* report(events) {
   const names = []
   for await (const { type, data } of events) {
@@ -8,9 +10,10 @@ export default async function* report(events) {
     }
     if (type !== "test:pass" && type !== "test:fail") continue
     const { type: kind, duration_ms, error } = data.details
-    // A suite, or a file, that only holds a test that failed is not named too.
-    const itself = type === "test:fail" && error?.failureType !== "subtestsFailed"
-    if (kind === "suite" && !itself) continue
-    yield JSON.stringify({ name: [...names.slice(0, data.nesting), data.name].join(" > "), seconds: duration_ms / 1000, failed: type === "test:fail" }) + "\n"
+    // A suite that only holds a test that failed has not failed itself.
+    const failed = type === "test:fail" && error?.failureType !== "subtestsFailed"
+    if (kind === "suite" && data.nesting > 0 && !failed) continue
+    const name = data.nesting > 0 ? [...names.slice(1, data.nesting), data.name].join(" > ") : ""
+    process.send({ file: names[0], name, seconds: duration_ms / 1000, skipped: data.skip !== undefined, error: failed ? inspect(error.cause ?? error) : undefined })
   }
 }

@@ -6,8 +6,7 @@
 // It ends with a line of seconds per file, the five slowest tests, and a line "FAILED file: test" per test that failed. The status is 0
 // if every test passed. --keep-seconds writes what was measured to seconds.json, which orders the files.
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, readdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -35,62 +34,72 @@ const provider = files.some(apart) && !process.env.E2E_DATA_DIR && (await startP
 const lanes = process.env.E2E_DATA_DIR ? [{ files }]
   : [{ files: others }, { files: files.filter(apart), then: others, variables: { SVC_MEASURE_EVERY: "1s",
     ...(provider && { SVC_OIDC_ISSUER: provider.issuer, SVC_OIDC_CLIENT_ID: client.id, SVC_OIDC_CLIENT_SECRET: client.secret, SVC_OIDC_NAME: "Contoso", SVC_OIDC_ROLES: "desk=staff" }) } }, { files: others }]
-const reports = mkdtempSync(join(tmpdir(), "frontdesk-browser-reports-"))
 
 const running = new Set()
-/** Sends a signal to a file's process and to those it has started. Chromium ends with the pipe to it. */
-const end = (tests, signal) => process.kill(-tests.pid, signal)
+/** Sends a signal to a lane's process and to those it has started, if it still runs. */
+const end = (lane, signal) => lane.exitCode === null && lane.signalCode === null && process.kill(-lane.pid, signal)
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     for (const { files } of lanes) files.length = 0
-    for (const tests of running) end(tests, signal)
+    for (const lane of running) end(lane, signal)
   })
 }
 
-/** Files that have ended: name, seconds, exit code, and their tests as report.mjs writes them. */
+/** Files that have ended: name, seconds, and their tests as report.mjs sends them. What fails outside of them is a test that is called "(the file)". */
 const ended = []
-
-/** The tests of a report. Of a file that fails outside of its tests Node makes one that has the file's path as its name. */
-const testsOf = (report) =>
-  report.split("\n").filter(Boolean).map((line) => JSON.parse(line)).map((t) => (t.name.startsWith(here) ? { ...t, name: "(the file)" } : t))
 
 /** A file in which no test has ended for so long hangs. The longest test takes a tenth of it. */
 const patience = 300_000
 
-/** Runs one file against the system of a data folder, and prints its report at the end. */
-async function run(file, dir) {
-  const report = join(reports, file + ".json")
-  // A test that fails leaves its page open, and the browser would keep the file from its end.
-  const args = ["--test", "--test-force-exit", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=" + join(here, "report.mjs"), "--test-reporter-destination=" + report,
-    ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, file)]
-  const began = performance.now()
-  const tests = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, E2E_DATA_DIR: dir } })
-  running.add(tests)
-  let said = `${file}\n`
-  const hangs = setTimeout(() => {
-    said += `${file} hangs: no test of it has ended for ${patience / 1000} s\n`
-    end(tests, "SIGKILL")
-  }, patience)
-  for (const stream of [tests.stdout, tests.stderr]) {
-    stream.on("data", (text) => {
-      said += text
-      hangs.refresh()
-    })
-  }
-  const code = await new Promise((resolve) => tests.once("close", (c) => resolve(c ?? 1)))
-  clearTimeout(hangs)
-  running.delete(tests)
-  process.stdout.write(said)
-  ended.push({ file, seconds: (performance.now() - began) / 1000, code, tests: existsSync(report) ? testsOf(readFileSync(report, "utf8")) : [] })
-}
-
-/** Runs files until there are none left, and stops the system. */
+/** Runs files against the system of a data folder, in one process until one of them hangs or breaks it, and prints what came of each at its end. */
 async function follow({ dir, stop }, files) {
   try {
-    for (let file; (file = files.shift()); ) await run(file, dir)
+    while (files.length > 0) await together(files, dir)
   } finally {
     await stop()
   }
+}
+
+async function together(files, dir) {
+  const args = ["--test-reporter=" + join(here, "report.mjs"), ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, "lane.mjs")]
+  const lane = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"], env: { ...process.env, E2E_DATA_DIR: dir } })
+  running.add(lane)
+  // Node.js tells of the end of its output ("close") no more after disconnect(), so what it has said last gets a moment.
+  const gone = new Promise((resolve) => lane.once("exit", (code, signal) => setTimeout(resolve, 100, signal ?? `status ${code}`)))
+  let said
+  for (const stream of [lane.stdout, lane.stderr]) stream.on("data", (text) => (said += text))
+  for (let file; lane.connected && (file = files.shift()); ) {
+    said = file + "\n"
+    const tests = []
+    const began = performance.now()
+    const whole = new Promise((resolve) => {
+      let hung
+      const hangs = setTimeout(() => {
+        hung = true
+        end(lane, "SIGKILL")
+      }, patience)
+      const over = (error) => {
+        clearTimeout(hangs)
+        lane.removeAllListeners("message")
+        resolve(error)
+      }
+      lane.on("message", (test) => {
+        hangs.refresh()
+        if (!test.name) return over(test.error)
+        tests.push(test)
+        said += `${test.error ? "✖" : test.skipped ? "﹣" : "✔"} ${test.name} (${(test.seconds * 1000).toFixed(1)}ms)\n${test.error ? test.error + "\n" : ""}`
+      })
+      void gone.then((how) => over(hung ? `no test of it has ended for ${patience / 1000} s` : `its process ended with ${how}`))
+    })
+    lane.send(file, () => {}) // one that is not sent has lost its process
+    const error = await whole
+    if (error) said += `✖ (the file)\n${error}\n`
+    process.stdout.write(said)
+    ended.push({ file, seconds: (performance.now() - began) / 1000, tests: error ? [...tests, { name: "(the file)", seconds: 0, error }] : tests })
+  }
+  if (lane.connected) lane.disconnect()
+  await gone
+  running.delete(lane)
 }
 
 /** Prints what took how long and what failed. */
@@ -101,9 +110,7 @@ function sum() {
   console.log("\nthe five slowest tests")
   const all = ended.flatMap(({ file, tests }) => tests.map((t) => ({ file, ...t })))
   for (const t of all.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5)) console.log(round(t.seconds), `${t.file}: ${t.name}`)
-  const failed = all.filter((t) => t.failed)
-  // A file may also fail outside of its tests.
-  for (const { file, code, tests } of ended) if (code !== 0 && !tests.some((t) => t.failed)) failed.push({ file, name: "(the file)" })
+  const failed = all.filter((t) => t.error)
   if (failed.length > 0) console.log()
   for (const t of failed) console.log(`FAILED ${t.file}: ${t.name}`)
 }
@@ -123,11 +130,10 @@ for (const { files, variables, then = [] } of lanes) {
 }
 await Promise.all(following)
 sum()
-rmSync(reports, { recursive: true, force: true })
 if (options["keep-seconds"]) {
-  for (const { file, seconds, code } of ended) if (code === 0) measured[file] = Math.round(seconds)
+  for (const { file, seconds, tests } of ended) if (!tests.some((t) => t.error)) measured[file] = Math.round(seconds)
   const sorted = Object.entries(measured).filter(([file]) => readdirSync(here).includes(file)).sort(([, a], [, b]) => b - a)
   writeFileSync(join(here, "seconds.json"), JSON.stringify(Object.fromEntries(sorted), null, 2) + "\n")
 }
 // Files that were left are those of a lane whose system did not start, or of a run that was interrupted.
-process.exit(broken || lanes.some(({ files }) => files.length > 0) || ended.some(({ code }) => code !== 0) ? 1 : 0)
+process.exit(broken || lanes.some(({ files }) => files.length > 0) || ended.some(({ tests }) => tests.some((t) => t.error)) ? 1 : 0)

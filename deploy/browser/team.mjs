@@ -1,10 +1,17 @@
-// The beginning of a test file of the team's screens: a business that is set up, a browser, and the administrator in it.
+// What a test file begins with: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
-import { check, checkModes, gone, launch, member as signedIn, patience } from "./browser.mjs"
+import { check, checkModes, gone, launch, member as signedIn, patience, tidy } from "./browser.mjs"
 import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
-export const desk = await setUp()
-export const browser = await launch()
+/** The business of the file that runs, and the browser of its process. */
+export let desk, browser
+
+/** Sets a business up for the file that comes. The browser is the one of the file before, with nothing open, if that file has not broken it. */
+export async function begin() {
+  if (browser?.isConnected()) await tidy(browser)
+  else browser = await launch()
+  desk = await setUp()
+}
 
 /** The address of the portal. */
 export const team = () => desk.gateway + "/team"

@@ -2,10 +2,11 @@
 // [widths] [colours], such as walk.mjs /tmp/screens 320,1280 dark. It says which screens are wider than their window, and where text is cut.
 import { mkdirSync } from "node:fs"
 import { gone } from "./browser.mjs"
-import { browser, desk, go, member, screens, team } from "./team.mjs"
+import { begin, browser, desk, go, member, screens, team } from "./team.mjs"
 
 const [out, widths = "320,768,1024,1280,1440,1920", colours = "light,dark"] = process.argv.slice(2)
 mkdirSync(out, { recursive: true })
+await begin()
 
 // The first record of each list; a screen without one is named and left out.
 const ids = { "/people/$id": desk.user }
