@@ -124,7 +124,7 @@ export async function visitor(browser, options = {}) {
     const host = new URL(r.url()).host
     if (!r.url().startsWith("data:") && hosts.length > 0 && !hosts.includes(host)) problems.push("request to " + r.url())
   })
-  if (!scripts) await page.route(/\.js(\?|$)/, (route) => route.abort())
+  if (!scripts) await intercept(page, ["*.js", "*.js?*"], () => failed)
   if (delays) {
     await page.route(/\/v1\/|\/_ui\//, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
@@ -144,6 +144,26 @@ export async function visitor(browser, options = {}) {
       assert.deepEqual(cookies, [], "a visitor gets no cookie")
     },
   }
+}
+
+/** What intercept() gives a request whose connection fails. */
+export const failed = { errorReason: "ConnectionFailed" }
+
+/**
+ * Asks decide about each request of a page whose address fits a pattern, in which "*" stands for anything, until the function that it answers is called.
+ * decide gets the address, and answers failed, { status, headers, json }, or nothing for what the server says; a promise of one lets the request wait. With
+ * page.route the browser would load and compile everything anew with each page, and ask about each request.
+ */
+export async function intercept(page, patterns, decide) {
+  const session = await page.context().newCDPSession(page)
+  session.on("Fetch.requestPaused", async ({ requestId, request }) => {
+    const is = await decide(request.url)
+    const [method, more] = !is ? ["continueRequest"] : is === failed ? ["failRequest", failed]
+      : ["fulfillRequest", { responseCode: is.status ?? 200, responseHeaders: Object.entries({ "Content-Type": "application/json", ...is.headers }).map(([name, value]) => ({ name, value })), body: btoa(JSON.stringify(is.json ?? null)) }]
+    await session.send("Fetch." + method, { requestId, ...more }).catch(() => {}) // its page may have left
+  })
+  await session.send("Fetch.enable", { patterns: patterns.map((p) => ({ urlPattern: p.replaceAll("?", "\\?") })) })
+  return () => session.detach()
 }
 
 /**

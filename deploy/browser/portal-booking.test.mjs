@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { mails, until } from "./system.mjs"
-import { dayOf, deaf, desk, member, open, team, unique, wall } from "./team.mjs"
+import { dayOf, deaf, desk, member, open, refused, team, unique, wall } from "./team.mjs"
 
 const clock = (moment) => wall(moment).slice(11)
 
@@ -461,21 +461,9 @@ test("time off names the appointments that fall into it, shades the calendar, an
   await v.end()
 })
 
-const lists = [["/calendar?view=day", "**/v1/calendar*"], ["/calendar?view=list", "**/v1/appointments?*"], ["/services", "**/v1/services*"], ["/hours", "**/v1/staff"]]
-
 test("what fails to load says so and loads again; what does not exist, is off or is forbidden says that", async () => {
   const v = await deaf(await member())
-  for (const [path, call] of lists) {
-    let down = true
-    await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
-    await v.page.goto(team() + path)
-    await v.page.getByText("The clock stands still.").waitFor()
-    await check(v.page, "portal failed " + path)
-    down = false
-    await v.page.getByRole("button", { name: "Try again" }).click()
-    await v.page.getByText("The clock stands still.").waitFor({ state: "detached" })
-    await v.page.unroute(call)
-  }
+  await refused(v, { "/calendar?view=day": "*/v1/calendar*", "/calendar?view=list": "*/v1/appointments?*", "/services": "*/v1/services*", "/hours": "*/v1/staff" })
   await v.page.goto(team() + "/appointments/0194c3b2-5f5e-7000-8000-000000000000")
   await v.page.getByText("This record does not exist").waitFor()
   await check(v.page, "portal appointment gone")

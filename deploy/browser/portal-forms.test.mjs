@@ -2,9 +2,9 @@
 // by keyboard.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { beginWith, check, checkModes } from "./browser.mjs"
+import { beginWith, check, checkModes, intercept } from "./browser.mjs"
 import { Client, ripe, until } from "./system.mjs"
-import { deaf, desk, member as signedIn, open, openListening, team, unique } from "./team.mjs"
+import { deaf, desk, member as signedIn, nothing, open, openListening, refused, team, unique } from "./team.mjs"
 
 /** A page of the administrator. sent are the bodies of what it sent to a form: a preview has to send none. */
 async function member(options = {}) {
@@ -421,34 +421,19 @@ test("Ctrl-K finds a form and the screens of forms", async () => {
 test("what fails to load says so and loads again; what does not exist, is off or is forbidden says that", async () => {
   const f = await form()
   const v = await deaf(await member())
-  for (const [path, call] of [["/forms", "**/v1/forms"], ["/forms/" + f.id, `**/v1/forms/${f.id}`], ["/submissions", "**/v1/submissions?*"]]) {
-    let down = true
-    await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
-    await v.page.goto(team() + path)
-    await v.page.getByText("The clock stands still.").waitFor()
-    await check(v.page, "portal failed " + path.replace(/\d+/, "one"))
-    down = false
-    await v.page.getByRole("button", { name: "Try again" }).click()
-    await v.page.getByText("The clock stands still.").waitFor({ state: "detached" })
-    await v.page.unroute(call)
-  }
+  await refused(v, { "/forms": "*/v1/forms", ["/forms/" + f.id]: "*/v1/forms/" + f.id, "/submissions": "*/v1/submissions?*" })
   for (const path of ["/forms/987654", "/submissions/0194c3b2-5f5e-7000-8000-000000000000"]) {
     await v.page.goto(team() + path)
     await v.page.getByText("This record does not exist").waitFor()
   }
   await check(v.page, "portal submission gone")
-  await v.page.route("**/v1/forms", (route) => route.fulfill({ json: { items: [], next_cursor: null, total: 0 } }))
+  const allow = await intercept(v.page, ["*/v1/forms"], nothing)
   await v.page.goto(team() + "/forms")
   await v.page.getByText("No forms yet").waitFor()
   await check(v.page, "portal forms empty")
-  await v.page.unroute("**/v1/forms")
+  await allow()
 
-  const begin = (change) => v.page.route(/\/team\/[^?]*(\?.*)?$/, async (route) => {
-    const answer = await route.fetch()
-    const text = await answer.text()
-    await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + change(value) + '"') })
-  })
-  await begin((s) => s.replaceAll("svc_manage_forms", "svc_none"))
+  await beginWith(v.page, (s) => s.replaceAll("svc_manage_forms", "svc_none"))
   await open(v, "/forms", "Forms")
   await v.page.getByRole("link", { name: f.name }).waitFor()
   assert.equal(await v.page.getByRole("button", { name: "New form" }).count(), 0)
@@ -456,7 +441,7 @@ test("what fails to load says so and loads again; what does not exist, is off or
   for (const name of ["Save for visitors", "Back to draft", "Question"]) assert.equal(await v.page.getByRole("button", { name, exact: true }).count(), 0, name)
   await check(v.page, "portal form to read")
   await v.page.unrouteAll()
-  await begin((s) => s.replace(/\{[^{}]*forms[^{}]*\}/g, (app) => app.replace("&#34;enabled&#34;:true", "&#34;enabled&#34;:false")))
+  await beginWith(v.page, (s) => s.replace(/\{[^{}]*forms[^{}]*\}/g, (app) => app.replace("&#34;enabled&#34;:true", "&#34;enabled&#34;:false")))
   await v.page.goto(team() + "/forms")
   await v.page.getByText("This app is off").waitFor()
   assert.equal(await v.page.getByRole("link", { name: "Submissions" }).count(), 0)

@@ -1,9 +1,9 @@
 // Imports of contacts and the trash, in a real browser: upload, mapping, progress, what failed; restoring from the lists.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { check } from "./browser.mjs"
+import { beginWith, check, intercept } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { checkScreens, deaf, desk, member, open, team, unique } from "./team.mjs"
+import { checkScreens, deaf, desk, member, nothing, open, refused, team, unique } from "./team.mjs"
 import { workbook } from "./xlsx.mjs"
 
 const choose = (v, name, content) => v.page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(content) })
@@ -216,25 +216,14 @@ test("what is in the trash is listed by itself and comes back", async () => {
 
 test("what fails to load says so and loads again; without permission there is no import", async () => {
   const v = await deaf(await member())
-  let down = true
-  await v.page.route("**/v1/imports?*", (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
-  await v.page.goto(team() + "/import")
-  await v.page.getByText("The clock stands still.").waitFor()
-  await check(v.page, "portal imports failed")
-  down = false
-  await v.page.getByRole("button", { name: "Try again" }).click()
-  await v.page.getByText("The clock stands still.").waitFor({ state: "detached" })
-  await v.page.route("**/v1/imports?*", (route) => route.fulfill({ json: { items: [], next_cursor: null, total: 0 } }))
+  await refused(v, { "/import": "*/v1/imports?*" })
+  await intercept(v.page, ["*/v1/imports?*"], nothing)
   await v.page.goto(team() + "/import")
   await v.page.getByText("Nothing was imported yet").waitFor()
   await check(v.page, "portal imports empty")
   await v.page.goto(team() + "/import/0194c3b2-5f5e-7000-8000-000000000000")
   await v.page.getByText("This record does not exist").waitFor()
-  await v.page.route(/\/team\/[^?]*(\?.*)?$/, async (route) => {
-    const answer = await route.fetch()
-    const text = await answer.text()
-    await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + value.replaceAll("svc_import_contacts", "svc_none") + '"') })
-  })
+  await beginWith(v.page, (s) => s.replaceAll("svc_import_contacts", "svc_none"))
   await open(v, "/contacts", "Contacts")
   assert.equal(await v.page.getByRole("link", { name: "Import", exact: true }).count(), 0)
   await v.page.goto(team() + "/import")

@@ -1,9 +1,9 @@
 // The settings screens of the portal, in a real browser: each document, apps, assistants, support and the setup guide, every state.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { check, checkModes, visitor } from "./browser.mjs"
+import { beginWith, check, checkModes, visitor } from "./browser.mjs"
 import { Client, mails, ripe, until } from "./system.mjs"
-import { browser, deaf, desk, go, member, open, openListening, team, unique } from "./team.mjs"
+import { browser, deaf, desk, go, member, open, openListening, refused, team, unique } from "./team.mjs"
 
 const save = (v) => v.page.getByRole("button", { name: "Save", exact: true }).click()
 
@@ -316,28 +316,14 @@ test("a request for support shows what goes along before it goes", async () => {
 
 test("what fails to load says so and loads again", async () => {
   const v = await deaf(await member())
-  for (const [path, call] of [["/settings/general", "**/v1/settings/general"], ["/settings/fields", "**/v1/fields*"], ["/settings/mails", "**/v1/mails*"], ["/apps", "**/v1/apps"], ["/settings/assistants", "**/v1/integrations/ai"]]) {
-    let down = true
-    await v.page.route(call, (route) => (down ? route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }) : route.continue()))
-    await v.page.goto(team() + path)
-    await v.page.getByText("The clock stands still.").waitFor()
-    await check(v.page, "portal failed " + path)
-    down = false
-    await v.page.getByRole("button", { name: "Try again" }).click()
-    await v.page.getByText("The clock stands still.").waitFor({ state: "detached" })
-    await v.page.unroute(call)
-  }
+  await refused(v, { "/settings/general": "*/v1/settings/general", "/settings/fields": "*/v1/fields*", "/settings/mails": "*/v1/mails*", "/apps": "*/v1/apps", "/settings/assistants": "*/v1/integrations/ai" })
   await v.end()
 })
 
 test("without permission there is no section, and its address says why", async () => {
   const v = await member()
   // The page begins with what its person may do; the API refuses all the same.
-  await v.page.route(/\/team\/[^?]*(\?.*)?$/, async (route) => {
-    const answer = await route.fetch()
-    const text = await answer.text()
-    await route.fulfill({ response: answer, body: text.replace(/(<meta name="portal" content=")([^"]*)"/, (_, head, value) => head + value.replaceAll("svc_manage_crm", "svc_none").replaceAll("svc_manage_integrations", "svc_none") + '"') })
-  })
+  await beginWith(v.page, (s) => s.replaceAll("svc_manage_crm", "svc_none").replaceAll("svc_manage_integrations", "svc_none"))
   await open(v, "/settings", "Settings")
   assert.deepEqual(await v.page.locator(".hub-link b").allTextContents(), ["Notifications", "Tags", "Support"])
   await check(v.page, "portal settings of staff")

@@ -2,7 +2,7 @@
 // all of them.
 import assert from "node:assert/strict"
 import { before, test } from "node:test"
-import { check } from "./browser.mjs"
+import { check, failed, intercept } from "./browser.mjs"
 import { password, state, until } from "./system.mjs"
 import { deaf, desk, member, open, records, screens, team, unique } from "./team.mjs"
 
@@ -13,30 +13,32 @@ before(async () => (ids = await records()))
 const looked = ["/contacts", "/contacts/$id", "/calendar", "/settings/general"]
 
 const failures = [
-  { name: "the connection fails", fail: (route) => route.abort("connectionfailed"), says: /connection failed/i },
-  { name: "the service answers 500", fail: (route) => route.fulfill({ status: 500, json: { code: "svc_internal", message: "Something went wrong on our side." } }), says: /not available right now|went wrong/i },
-  { name: "the service is away", fail: (route) => route.fulfill({ status: 503, headers: { "Retry-After": "1" }, body: "" }), says: /not available right now/i },
+  { name: "the connection fails", answer: failed, says: /connection failed/i },
+  { name: "the service answers 500", answer: { status: 500, json: { code: "svc_internal", message: "Something went wrong on our side." } }, says: /not available right now|went wrong/i },
+  { name: "the service is away", answer: { status: 503, headers: { "Content-Type": "text/plain", "Retry-After": "1" } }, says: /not available right now/i },
 ]
 const loading = screens.filter(([, { calls }]) => calls.length > 0)
 
 test("every screen says so when the connection fails, or the service answers 500 or 503, and loads when it is tried again", async () => {
   const v = await deaf(await member())
   await v.page.clock.install()
-  let failure, failed
-  await v.page.route(/\/v1\/(?!live|auth\/session)/, (route) => (failure ? (failed++, failure.fail(route)) : route.continue()))
+  let failure, calls
+  await intercept(v.page, ["*/v1/*"], (url) => {
+    if (failure && !/\/v1\/(live|auth\/session)/.test(url)) return calls++, failure.answer
+  })
   const alert = (says) => v.page.getByRole("alert").filter({ hasText: says }).first()
   const again = () => alert(failure.says).getByRole("button", { name: "Try again" }).click()
   for (const [at, [path]] of loading.entries()) {
     for (const [i, next] of (looked.includes(path) ? failures : [failures[at % failures.length]]).entries()) {
       const tried = i > 0 && again()
       failure = next
-      failed = 0
+      calls = 0
       await (tried || v.page.goto(team() + path.replace("$id", ids[path])))
       // Two attempts of the program itself come first.
-      const said = async () => failed > 0 && (await alert(next.says).isVisible())
+      const said = async () => calls > 0 && (await alert(next.says).isVisible())
       // The screen's own code may still be on its way, which no clock of the page hastens.
       for (const until = Date.now() + 30_000; !(await said()) && Date.now() < until; ) await v.page.clock.runFor(500)
-      assert.ok(await said(), `${path} says that ${next.name}, after ${failed} calls: ${await v.page.locator("#main").innerText()}`)
+      assert.ok(await said(), `${path} says that ${next.name}, after ${calls} calls: ${await v.page.locator("#main").innerText()}`)
       if (i === 0 && looked.includes(path)) await check(v.page, `portal offline ${path}`)
     }
     const tried = again()

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { beginWith, check } from "./browser.mjs"
 import { Client, known, mails, password, until } from "./system.mjs"
-import { colleague, deaf, desk, member, open, openListening, team, unique } from "./team.mjs"
+import { colleague, deaf, desk, member, open, openListening, refused, team, unique } from "./team.mjs"
 
 test("somebody is invited, mailed again, and the invitation is revoked by name", async () => {
   const name = "Cleo " + unique()
@@ -194,15 +194,7 @@ test("the audit log shows who did what, filters in the address, and grows by its
 
 test("what fails says so and loads again; a colleague sees what is theirs and nothing that would be refused", async () => {
   const v = await deaf(await member())
-  for (const [path, call] of [["/people", "**/v1/staff"], ["/audit", "**/v1/audit-log*"]]) {
-    await v.page.route(call, (route) => route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }))
-    await v.page.goto(team() + path)
-    await v.page.getByText("The clock stands still.").waitFor()
-    await check(v.page, "portal failed " + path)
-    await v.page.unroute(call)
-    await v.page.getByRole("button", { name: "Try again" }).click()
-    await v.page.getByText("The clock stands still.").waitFor({ state: "detached" })
-  }
+  await refused(v, { "/people": "*/v1/staff", "/audit": "*/v1/audit-log*" })
   await v.page.goto(team() + "/people/999999")
   await v.page.getByText("There is nothing here").waitFor()
   await v.end()

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict"
 import { createServer } from "node:http"
 import { afterEach, test } from "node:test"
-import { beginWith, check } from "./browser.mjs"
+import { beginWith, check, intercept } from "./browser.mjs"
 import { until } from "./system.mjs"
-import { checkScreens, deaf, desk, member, open, openListening, team, unique } from "./team.mjs"
+import { checkScreens, deaf, desk, member, nothing, open, openListening, refused, team, unique } from "./team.mjs"
 
 /** A receiver that answers with its present status and text, and keeps what it got. */
 async function receiver() {
@@ -376,13 +376,9 @@ test("a colleague's webhook shows without reloading, by keyboard and in the pale
 
 test("what fails says so and loads again; what is gone, empty or forbidden says that", async () => {
   const v = await deaf(await member())
-  await v.page.route("**/v1/webhooks", (route) => route.fulfill({ status: 400, json: { code: "svc_invalid", message: "The clock stands still." } }))
-  await v.page.goto(team() + "/webhooks")
-  await v.page.getByText("The clock stands still.").waitFor()
-  await check(v.page, "portal webhooks failed")
-  await v.page.unroute("**/v1/webhooks")
-  await v.page.route("**/v1/webhooks", (route) => route.fulfill({ json: { items: [], next_cursor: null, total: 0 } }))
-  await v.page.getByRole("button", { name: "Try again" }).click()
+  await refused(v, { "/webhooks": "*/v1/webhooks" })
+  await intercept(v.page, ["*/v1/webhooks"], nothing)
+  await v.page.reload()
   await v.page.getByText("No webhooks yet").waitFor()
   await check(v.page, "portal webhooks empty")
   await v.page.goto(team() + "/webhooks/0194c3b2-5f5e-7000-8000-000000000000")

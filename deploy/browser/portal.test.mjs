@@ -5,7 +5,7 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { check, gone } from "./browser.mjs"
 import { Client, known, password, state, until } from "./system.mjs"
-import { deaf, desk, go, member, openListening, screens, team, unique } from "./team.mjs"
+import { deaf, desk, go, member, openListening, refused, screens, team, unique } from "./team.mjs"
 
 test("the portal's types and limits are those of the running system", () => {
   const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
@@ -315,12 +315,7 @@ test("every state of a list says what is so and what to do", async () => {
   await v.page.getByRole("button", { name: "Filters" }).click()
   await check(v.page, "portal list 320")
 
-  await v.page.route("**/v1/contacts?**", (route) => route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ code: "svc_invalid_cursor", message: "The cursor does not belong to this list.", data: { status: 400 } }) }))
-  await v.page.reload()
-  await v.page.getByText("This could not be loaded").waitFor()
-  await check(v.page, "portal list, failed")
-  await v.page.unroute("**/v1/contacts?**")
-  await v.page.getByRole("button", { name: "Try again" }).click()
+  await refused(v, { "/contacts": "*/v1/contacts?*" })
   await v.page.getByRole("table", { name: "Contacts" }).waitFor()
 
   for (const [path, status] of [["/contacts/", 308], ["/no-such-screen/", 404]]) {

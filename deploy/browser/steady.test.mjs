@@ -2,7 +2,7 @@
 // stays where it is.
 import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
-import { visitor } from "./browser.mjs"
+import { failed, intercept, visitor } from "./browser.mjs"
 import { until } from "./system.mjs"
 import { browser, desk, member, records, team, unique } from "./team.mjs"
 
@@ -28,9 +28,9 @@ async function waiter(v) {
   })
   const waiting = []
   // The font stands in for one of its own measures, which not every machine has.
-  await page.route("**/*.woff2", (route) => route.abort())
+  await intercept(page, ["*.woff2"], () => failed)
   // The widget of a form's preview is a file of its own, which may come last.
-  await page.route(/\/v1\/(?!live|auth\/session)|\/_ui\/forms\/widget\.js/, (route) => waiting.push(route))
+  await intercept(page, ["*/v1/*", "*/_ui/forms/widget.js*"], (url) => /\/v1\/(live|auth\/session)/.test(url) ? undefined : new Promise((resolve) => waiting.push({ url, resolve })))
   const frames = () => page.evaluate(async () => {
     for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame)
   })
@@ -44,8 +44,8 @@ async function waiter(v) {
     await until(`all of ${address}`, async () => {
       const next = waiting.shift()
       if (!next) return (await ready(page)) && (await page.evaluate(() => !document.querySelector(".skeleton, .list--old"))) && (await frames(), waiting.length === 0)
-      const answered = page.waitForResponse((r) => r.url() === next.request().url())
-      await next.continue()
+      const answered = page.waitForResponse((r) => r.url() === next.url)
+      next.resolve()
       await answered
       await frames()
     })

@@ -1,6 +1,6 @@
 // What a test file begins with: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
-import { check, checkModes, gone, launch, member as signedIn, patience, tidy } from "./browser.mjs"
+import { check, checkModes, failed, gone, intercept, launch, member as signedIn, patience, tidy } from "./browser.mjs"
 import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
 
 /** The business of the file that runs, and the browser of its process. */
@@ -37,9 +37,26 @@ export async function openListening(v, path, heading) {
 
 /** Keeps changes from a page, and answers it: one by somebody else, or by a test before, makes a screen read again by itself, also one that has failed. */
 export const deaf = async (v) => {
-  await v.page.route("**/v1/live*", (route) => route.abort())
+  await intercept(v.page, ["*/v1/live*"], () => failed)
   return v
 }
+
+/** Opens screens of which a call is refused, by its pattern: they say why in the answer's words, and load when they are tried again. */
+export async function refused(v, screens) {
+  const message = "The clock stands still."
+  for (const [path, call] of Object.entries(screens)) {
+    const allow = await intercept(v.page, [call], () => ({ status: 400, json: { code: "svc_invalid", message } }))
+    await v.page.goto(team() + path)
+    await v.page.getByText(message).waitFor()
+    await check(v.page, "portal failed " + path.replace(/\d+/, "one"))
+    await allow()
+    await v.page.getByRole("button", { name: "Try again" }).click()
+    await v.page.getByText(message).waitFor({ state: "detached" })
+  }
+}
+
+/** An answer for a list in which nothing is. */
+export const nothing = () => ({ json: { items: [], next_cursor: null, total: 0 } })
 
 /** Goes to a screen by the program's router, and waits until it has taken the place of the one before. */
 export async function go(v, path) {
