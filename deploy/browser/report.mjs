@@ -14,6 +14,6 @@ export default async function* report(events) {
     const failed = type === "test:fail" && error?.failureType !== "subtestsFailed"
     if (kind === "suite" && data.nesting > 0 && !failed) continue
     const name = data.nesting > 0 ? [...names.slice(1, data.nesting), data.name].join(" > ") : ""
-    process.send({ file: names[0], name, seconds: duration_ms / 1000, skipped: data.skip !== undefined, error: failed ? inspect(error.cause ?? error) : undefined })
+    process.send({ file: names[0], name, seconds: duration_ms / 1000, skipped: data.skip !== undefined, error: failed ? inspect(error?.cause ?? error) : undefined })
   }
 }

@@ -51,7 +51,7 @@ const ended = []
 /** A file in which no test has ended for so long hangs. The longest test takes a tenth of it. */
 const patience = 300_000
 
-/** Runs files against the system of a data folder, in one process until one of them hangs or breaks it, and prints what came of each at its end. */
+/** Runs files against the system of a data folder, and stops it. */
 async function follow({ dir, stop }, files) {
   try {
     while (files.length > 0) await together(files, dir)
@@ -60,42 +60,43 @@ async function follow({ dir, stop }, files) {
   }
 }
 
+/** Runs files in one process until one of them hangs or breaks it, and prints what came of each at its end. */
 async function together(files, dir) {
   const args = ["--test-reporter=" + join(here, "report.mjs"), ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, "lane.mjs")]
   const lane = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "pipe", "ipc"], env: { ...process.env, E2E_DATA_DIR: dir } })
   running.add(lane)
   // Node.js tells of the end of its output ("close") no more after disconnect(), so what it has said last gets a moment.
-  const gone = new Promise((resolve) => lane.once("exit", (code, signal) => setTimeout(resolve, 100, signal ?? `status ${code}`)))
-  let said
+  const gone = new Promise((resolve) => lane.once("exit", (code, signal) => setTimeout(resolve, 100, `its process ended with ${signal ?? "status " + code}`)))
+  let said = ""
   for (const stream of [lane.stdout, lane.stderr]) stream.on("data", (text) => (said += text))
   for (let file; lane.connected && (file = files.shift()); ) {
     said = file + "\n"
     const tests = []
     const began = performance.now()
-    const whole = new Promise((resolve) => {
-      let hung
-      const hangs = setTimeout(() => {
-        hung = true
+    let hangs
+    const over = new Promise((resolve) => {
+      hangs = setTimeout(() => {
+        resolve(`no test of it has ended for ${patience / 1000} s`)
         end(lane, "SIGKILL")
       }, patience)
-      const over = (error) => {
-        clearTimeout(hangs)
-        lane.removeAllListeners("message")
-        resolve(error)
-      }
-      lane.on("message", (test) => {
+      lane.removeAllListeners("message").on("message", (test) => {
         hangs.refresh()
-        if (!test.name) return over(test.error)
+        if (!test.name) return resolve(test.error)
         tests.push(test)
         said += `${test.error ? "✖" : test.skipped ? "﹣" : "✔"} ${test.name} (${(test.seconds * 1000).toFixed(1)}ms)\n${test.error ? test.error + "\n" : ""}`
       })
-      void gone.then((how) => over(hung ? `no test of it has ended for ${patience / 1000} s` : `its process ended with ${how}`))
+      void gone.then(resolve)
     })
     lane.send(file, () => {}) // one that is not sent has lost its process
-    const error = await whole
-    if (error) said += `✖ (the file)\n${error}\n`
+    // A process may end by what the last test has left behind.
+    const error = (await over) ?? (lane.connected ? undefined : await gone)
+    clearTimeout(hangs)
+    if (error) {
+      said += `✖ (the file)\n${error}\n`
+      tests.push({ name: "(the file)", seconds: 0, error })
+    }
     process.stdout.write(said)
-    ended.push({ file, seconds: (performance.now() - began) / 1000, tests: error ? [...tests, { name: "(the file)", seconds: 0, error }] : tests })
+    ended.push({ file, seconds: (performance.now() - began) / 1000, tests })
   }
   if (lane.connected) lane.disconnect()
   await gone

@@ -40,15 +40,15 @@ async function waiter(v) {
     await page.goto("about:blank") // the last calls of the page before do not count
     waiting.length = 0
     await page.goto(address)
-    // Each answer has been drawn before the next one comes, and the last one before the end.
-    await until(`all of ${address}`, async () => {
+    // Each answer has been drawn before the next one comes, and the last one before the end. A screen has twenty of them, so the time to wait is that of one.
+    const still = async () => (await ready(page)) && (await page.evaluate(() => !document.querySelector(".skeleton, .list--old"))) && (await frames(), waiting.length === 0)
+    while ((await until(`all of ${address}`, async () => (waiting.length > 0 ? "more" : (await still()) && "all"))) === "more") {
       const next = waiting.shift()
-      if (!next) return (await ready(page)) && (await page.evaluate(() => !document.querySelector(".skeleton, .list--old"))) && (await frames(), waiting.length === 0)
       const answered = page.waitForResponse((r) => r.url() === next.url)
       next.resolve()
       await answered
       await frames()
-    })
+    }
     const all = await page.evaluate(() => moved)
     return { sum: all.reduce((sum, m) => sum + m.value, 0), said: all.map((m) => `${m.value.toFixed(3)}: ${m.what.join("; ")}`).join("\n") }
   }

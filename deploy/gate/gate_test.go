@@ -36,13 +36,11 @@ not an event
 `
 
 const nodeLog = `booking.test.mjs
-▶ a visitor
-  ✔ books (1234.5ms)
-  ✖ moves the appointment (20ms)
-▶ a visitor (1500ms)
+✔ a visitor > books (1234.5ms)
+✖ a visitor > moves the appointment (20ms)
+AssertionError: no
 ✔ a page without scripts works (3.25ms)
-ℹ tests 3
-FAILED booking.test.mjs: moves the appointment
+FAILED booking.test.mjs: a visitor > moves the appointment
 `
 
 func write(t *testing.T, dir, name, result string, files map[string]string) {

@@ -98,7 +98,7 @@ var (
 	nodeFailed = regexp.MustCompile(`^FAILED (\S+): (.+)$`)
 )
 
-// nodeTests reads what Node's reporter "spec" prints under the name of each file. Deeper levels are cases of a test, as with Go.
+// nodeTests reads what deploy/browser/run.mjs prints under the name of each file, and Node's reporter "spec". Deeper levels are cases of a test, as with Go.
 func nodeTests(log []byte) (tests []test) {
 	file := ""
 	for s := bufio.NewScanner(bytes.NewReader(log)); s.Scan(); {
