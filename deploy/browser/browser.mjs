@@ -31,9 +31,9 @@ const noScript = new WeakSet()
  */
 const left = []
 
-/** Closes what tests have left open, so that nothing of a file goes on in the next one, and all but so many of the contexts that wait for a visitor. */
-export async function tidy(browser, most = 8) {
-  left.splice(0, left.length - most)
+/** Closes what tests have left open, so that nothing of a file goes on in the next one, and all but eight of the contexts that wait for a visitor. */
+export async function tidy(browser) {
+  left.splice(0, left.length - 8)
   await Promise.all(browser.contexts().filter((c) => !left.some((l) => l.context === c)).map((c) => c.close()))
 }
 
@@ -125,12 +125,7 @@ export async function visitor(browser, options = {}) {
     if (!r.url().startsWith("data:") && hosts.length > 0 && !hosts.includes(host)) problems.push("request to " + r.url())
   })
   if (!scripts) await intercept(page, ["*.js", "*.js?*"], () => failed)
-  if (delays) {
-    await page.route(/\/v1\/|\/_ui\//, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
-      await route.continue().catch(() => {})
-    })
-  }
+  if (delays) await intercept(page, ["*/v1/*", "*/_ui/*"], () => new Promise((resolve) => setTimeout(resolve, Math.random() * 300)))
   return {
     page,
     context,

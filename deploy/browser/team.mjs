@@ -47,6 +47,7 @@ export async function refused(v, screens) {
   for (const [path, call] of Object.entries(screens)) {
     const allow = await intercept(v.page, [call], () => ({ status: 400, json: { code: "svc_invalid", message } }))
     await v.page.goto(team() + path)
+    await v.page.getByText("This could not be loaded").waitFor()
     await v.page.getByText(message).waitFor()
     await check(v.page, "portal failed " + path.replace(/\d+/, "one"))
     await allow()
