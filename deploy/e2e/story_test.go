@@ -64,13 +64,13 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 		visitor.Post(t, "/booking/manage/cancel", map[string]string{"token": uuid.NewString()}).Fails(400, "svc_invalid_token")
 	})
 
+	// The receiver has the events of the tests beside this one too, whose records may be gone again.
+	ours := func(e system.Received) bool {
+		said, err := json.Marshal(e.Data)
+		require.NoError(t, err)
+		return slices.ContainsFunc([]string{booker, writer, d.Service}, func(s string) bool { return strings.Contains(string(said), s) })
+	}
 	t.Run("the receiver has each event once, signed", func(t *testing.T) {
-		// The receiver has the events of the tests beside this one too.
-		ours := func(e system.Received) bool {
-			said, err := json.Marshal(e.Data)
-			require.NoError(t, err)
-			return slices.ContainsFunc([]string{booker, writer, d.Service}, func(s string) bool { return strings.Contains(string(said), s) })
-		}
 		want := map[string]int{"contact.created": 2, "appointment.booked": 1, "appointment.rescheduled": 1, "appointment.cancelled": 1, "form.submitted": 1}
 		system.Eventually(t, func() bool {
 			got := d.Hook.Events(ours)
@@ -94,6 +94,9 @@ func TestABookingAndAFormTravelThroughTheWholeSystem(t *testing.T) {
 		paths := map[string]string{"contact": "/contacts/", "appointment": "/appointments/", "submission": "/submissions/"}
 		compared := map[string]bool{}
 		for _, e := range d.Hook.All() {
+			if !ours(e) {
+				continue
+			}
 			for record, path := range paths {
 				sent, ok := e.Data[record].(map[string]any)
 				if !ok {
