@@ -59,10 +59,11 @@ func (b builder) ours(ctx context.Context, services []string) error {
 	return nil
 }
 
-// goTool runs go. Builds are told -trimpath, so that every checkout finds in Go's cache what another one has compiled.
+// goTool runs go. Builds are told -trimpath, so that every checkout finds in Go's cache what another one has compiled, and do without C as make's do, so
+// that whoever starts a system by hand does not link all programs anew, and make again after that.
 func (b builder) goTool(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("go %s failed: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(out))
