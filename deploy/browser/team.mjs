@@ -1,7 +1,7 @@
 // What a test file begins with: a business that is set up, a browser, and the administrator in it.
 import { readFileSync } from "node:fs"
 import { check, checkModes, failed, gone, intercept, launch, member as signedIn, patience, tidy } from "./browser.mjs"
-import { Client, known, mailLink, password, ripe, setUp, until } from "./system.mjs"
+import { Client, known, mailLink, password, pause, ripe, setUp, until } from "./system.mjs"
 
 /** The business of the file that runs, and the browser of its process. */
 export let desk, browser
@@ -11,6 +11,15 @@ export async function begin() {
   if (browser?.isConnected()) await tidy(browser)
   else browser = await launch()
   desk = await setUp()
+}
+
+/** The address and the text of each page that is open: of what is in front, a dialog or else what the page is about. */
+export async function shown() {
+  const open = browser.contexts().flatMap((c) => c.pages()).filter((page) => !page.url().endsWith("/robots.txt"))
+  const text = (page) => page.evaluate(() => (document.querySelector("dialog[open]") ?? document.querySelector("main") ?? document.body).innerText.slice(0, 2000))
+  // A page may answer no more.
+  const says = (page) => Promise.race([text(page).catch((e) => e.message), pause(2000).then(() => "(no answer)")])
+  return (await Promise.all(open.map(async (page) => `${page.url()} shows:\n${await says(page)}`))).join("\n\n")
 }
 
 /** The address of the portal. */
