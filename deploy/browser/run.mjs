@@ -60,6 +60,10 @@ async function follow({ dir, stop }, files) {
   }
 }
 
+/** What a system has warned of since a time: the lines of its logs. */
+const warned = (dir, since) => readdirSync(join(dir, "log")).map((f) => readFileSync(join(dir, "log", f), "utf8")).flatMap((log) => log.split("\n"))
+  .filter((line) => /"level":"(warn|error)"/i.test(line) && (/"time":"([^"]+)"/.exec(line)?.[1] ?? "") >= since).map((line) => line + "\n").join("")
+
 /** Runs files in one process until one of them hangs or breaks it, and prints what came of each at its end. */
 async function together(files, dir) {
   const args = ["--test-reporter=" + join(here, "report.mjs"), ...(process.env.TEST_NAME ? ["--test-name-pattern", process.env.TEST_NAME] : []), join(here, "lane.mjs")]
@@ -72,7 +76,7 @@ async function together(files, dir) {
   for (let file; lane.connected && (file = files.shift()); ) {
     said = file + "\n"
     const tests = []
-    const began = performance.now()
+    const [began, since] = [performance.now(), new Date().toISOString()]
     let hangs
     const over = new Promise((resolve) => {
       hangs = setTimeout(() => {
@@ -95,7 +99,7 @@ async function together(files, dir) {
       said += `✖ (the file)\n${error}\n`
       tests.push({ name: "(the file)", seconds: 0, error })
     }
-    process.stdout.write(said)
+    process.stdout.write(said + (tests.some((t) => t.error) ? warned(dir, since) : ""))
     ended.push({ file, seconds: (performance.now() - began) / 1000, tests })
   }
   if (lane.connected) lane.disconnect()
