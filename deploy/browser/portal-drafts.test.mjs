@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { test } from "node:test"
 import { until } from "./system.mjs"
-import { colleague, desk, go, member, open, openListening, team, unique } from "./team.mjs"
+import { colleague, deaf, desk, endSession, go, member, open, openListening, team, unique } from "./team.mjs"
 
 const contact = () => desk.admin.post("/contacts", { first_name: "Ada", last_name: "Draft " + unique(), email: `draft-${unique()}@example.com`, status: "lead", owner_user_id: desk.user })
 
@@ -198,12 +198,12 @@ test("a colour that goes back to the theme is not saved by itself, and leaving a
 
 test("who signs out after the session has ended is asked for nothing", async () => {
   const who = await colleague()
-  const v = await member({ cookie: who.cookie })
+  const v = await deaf(await member({ cookie: who.cookie }))
   await open(v, "/contacts", "Contacts")
   await v.page.locator(".person-button").click()
   const signOut = v.page.getByText("Sign out", { exact: true })
   await signOut.waitFor()
-  await v.context.clearCookies()
+  await endSession(v)
   await signOut.click()
   await v.page.waitForURL("**/account/**")
   assert.equal(await v.page.getByRole("dialog").count(), 0)

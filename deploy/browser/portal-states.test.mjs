@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { before, test } from "node:test"
 import { check, failed, intercept } from "./browser.mjs"
 import { password, state, until } from "./system.mjs"
-import { deaf, desk, member, open, records, screens, team, unique } from "./team.mjs"
+import { deaf, desk, endSession, member, open, records, screens, team, unique } from "./team.mjs"
 
 let ids
 before(async () => (ids = await records()))
@@ -120,11 +120,11 @@ for (const [name, { path, fill, send, done }] of Object.entries(changes)) {
   })
 
   test(`${name}: a change after the session ended is made once the person has signed in again`, async () => {
-    const v = await member()
+    const v = await deaf(await member())
     const what = "Typed " + unique()
     await v.page.goto(team() + path())
     await fill(v.page, what)
-    await v.context.clearCookies()
+    await endSession(v)
     await send(v.page)
     await v.page.getByRole("heading", { name: "Sign in again" }).waitFor()
     await v.page.getByLabel("Password").fill(state().admin?.password || password)

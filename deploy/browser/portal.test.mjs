@@ -5,7 +5,7 @@ import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { check, gone } from "./browser.mjs"
 import { Client, known, password, state, until } from "./system.mjs"
-import { deaf, desk, go, member, openListening, refused, screens, team, unique } from "./team.mjs"
+import { deaf, desk, endSession, go, member, openListening, refused, screens, team, unique } from "./team.mjs"
 
 test("the portal's types and limits are those of the running system", () => {
   const script = fileURLToPath(new URL("../../services/settings/internal/portal/web/schema.mjs", import.meta.url))
@@ -332,10 +332,10 @@ test("every state of a list says what is so and what to do", async () => {
 
 test("a session that ends asks to sign in, and what was typed goes on", async () => {
   const c = await contact()
-  const v = await member()
+  const v = await deaf(await member())
   await v.page.goto(`${team()}/contacts/${c.id}`)
   await v.page.getByLabel("New note").fill("Typed before the session ended")
-  await v.context.clearCookies()
+  await endSession(v)
   await v.page.getByRole("button", { name: "Add the note" }).click()
   await v.page.getByRole("heading", { name: "Sign in again" }).waitFor()
   await check(v.page, "portal session ended")

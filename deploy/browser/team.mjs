@@ -50,6 +50,14 @@ export const deaf = async (v) => {
   return v
 }
 
+/**
+ * Ends the session of a page that is deaf and has begun, so that it asks for nothing by itself: what the person does next is the first to hear of it.
+ */
+export async function endSession(v) {
+  await v.page.waitForLoadState("networkidle")
+  await v.context.clearCookies()
+}
+
 /** Opens screens of which a call is refused, by its pattern: they say why in the answer's words, and load when they are tried again. */
 export async function refused(v, screens) {
   const message = "The clock stands still."
