@@ -210,7 +210,7 @@ func TestNothingOfAPersonWhoIsErasedIsLeftAnywhere(t *testing.T) {
 	event(t, proto.ContactTopic, proto.KindContactUpdated, contact, `{"first_name": 7, "email": "`+p.email+`"}`)
 	// Merging organizations erases no person.
 	small := d.Admin.Post(t, "/organizations", map[string]any{"name": "Small " + p.word}).Is(201).Text("id")
-	// What is not sent yet when a record ends never is.
+	// Events of a record that are not sent yet go when it ends.
 	mentionsSmall := func() bool { return slices.Contains(tablesWith(t, literal("Small "+p.word)), "webhooks.message") }
 	system.Eventually(t, mentionsSmall, "webhooks does not hear of the organization")
 	big := d.Admin.Post(t, "/organizations", map[string]any{"name": "Big " + p.word}).Is(201).Text("id")
